@@ -83,8 +83,7 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
 
     Without a job or preset, a page to choose one.
     """
-    imports = seen(ImportJob.objects.filter(trial=None)).select_related("target", "source")
-    job: ImportJob | None = _chosen(imports, request.GET.get("job"))
+    job = _job(request)
     preset: MappingPreset | None = _chosen(
         seen(MappingPreset.objects.select_related("target")), request.GET.get("preset")
     )
@@ -138,14 +137,21 @@ def schedule_edit(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def schedule_preview(request: HttpRequest) -> HttpResponse:
-    """When a schedule with these fields would run, and the files that it would find now."""
-    context = {"when": preview.when(request.GET), "files": preview.files(request.GET), "zone": request.GET.get("zone")}
+    """When a schedule with these fields, made from `?job=`, would run, and the files that it would find now."""
+    found = preview.files(request.GET, _job(request))
+    context = {"when": preview.when(request.GET), "files": found, "zone": request.GET.get("zone")}
     return render(request, "schedules/_preview.html", context)
 
 
 def _chosen(among: Any, pk: str | None) -> Any:
     """The row with this primary key, None for other text. Raises Http404 if there is no such row."""
     return get_object_or_404(among, pk=entered_number(pk)) if pk and pk.isdecimal() else None
+
+
+def _job(request: HttpRequest) -> ImportJob | None:
+    imports = seen(ImportJob.objects.filter(trial=None)).select_related("target", "source")
+    chosen: ImportJob | None = _chosen(imports, request.GET.get("job"))
+    return chosen
 
 
 def _connection(request: HttpRequest) -> SourceConnection | None:

@@ -1,18 +1,18 @@
 """The preview of a schedule while it is entered: when it would run, and the files that it would find now."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from django.utils import timezone
 
 from dashboard.formatting import entered_number
-from importer import connections
+from importer import connections, schedules
 from importer.access.policy import require, seen
 from importer.access.time_zones import zone_named
 from importer.connections import ListedFile
 from importer.engine.errors import Problem
-from importer.models import Level, Schedule, SourceConnection
+from importer.models import ImportJob, Level, Schedule, SourceConnection
 from importer.schedules import recurrence
 
 MOST_FILES = 8
@@ -30,11 +30,15 @@ class When:
 
 @dataclass(frozen=True)
 class Files:
-    """The first matching files and their number, or the problem. `total` is None if nothing was searched."""
+    """The first matching files and their number, or the problem. `total` is None if nothing was searched.
+
+    `known`: by name, what the import that the schedule is made from has to do with a file.
+    """
 
     first: list[ListedFile] = field(default_factory=list)
     total: int | None = None
     problem: Problem | None = None
+    known: dict[str, str] = field(default_factory=dict)
 
     @property
     def more(self) -> int:
@@ -58,8 +62,11 @@ def when(entered: Mapping[str, str]) -> When:
         return When(problem=problem)
 
 
-def files(entered: Mapping[str, str]) -> Files:
-    """The files that a schedule with these form fields would find now; lists the files of the connection."""
+def files(entered: Mapping[str, str], job: ImportJob | None = None) -> Files:
+    """The files that a schedule with these form fields would find now; lists the files of the connection.
+
+    `job`: the import that the schedule would be made from.
+    """
     chosen, pattern = entered_number(entered.get("connection", "")), entered.get("pattern", "").strip()
     connection_row = seen(SourceConnection.objects.filter(pk=chosen)).first() if chosen else None
     if not connection_row or not pattern:
@@ -69,7 +76,13 @@ def files(entered: Mapping[str, str]) -> Files:
         zone = zone_named(entered.get("zone", "").strip())
     except Problem as problem:
         return Files(problem=problem)
-    return matching_files(connection_row, pattern, zone, subfolders=bool(entered.get("subfolders")))
+    found = matching_files(connection_row, pattern, zone, subfolders=bool(entered.get("subfolders")))
+    return replace(found, known=_known(job, connection_row, found.first)) if job else found
+
+
+def _known(job: ImportJob, connection: SourceConnection, listed: Iterable[ListedFile]) -> dict[str, str]:
+    told = {each.name: schedules.how_known(job, connection, each) for each in listed}
+    return {name: words for name, words in told.items() if words}
 
 
 def matching_files(

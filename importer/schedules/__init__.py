@@ -1,12 +1,13 @@
 """Recurring imports. Only this package changes the state of schedule runs and of the files that they discover.
 
-commands.py: the actions that people request; again.py: runs for moments that are past; header_change.py: a new header,
-compared and accepted; validation.py: the checks of all these. recurrence.py: due times; scheduler.py: the regular tick,
-which records runs that are due. lifecycle.py: a worker's part of a run, under the run's lease; transitions.py: the
-lease and the compare-and-set updates. run/: discovery.py lists the files, deduplication.py finds those that were loaded
-before, ingest.py imports one file after another (jobs/), schema_drift.py compares header and table with the schedule's,
-retry_policy.py says which problems are retried, completion.py ends the run. events.py records events and notifies
-people; health.py: the schedules that need attention; serialization.py: schedules as JSON.
+commands.py: the actions that people request; past_import.py: the import that a schedule is made from; again.py: runs
+for moments that are past; header_change.py: a new header, compared and accepted; validation.py: the checks of all
+these. recurrence.py: due times; scheduler.py: the regular tick, which records runs that are due. lifecycle.py: a
+worker's part of a run, under the run's lease; transitions.py: the lease and the compare-and-set updates. run/:
+discovery.py lists the files, deduplication.py finds those that were loaded before, ingest.py imports one file after
+another (jobs/), schema_drift.py compares header and table with the schedule's, retry_policy.py says which problems are
+retried, completion.py ends the run. events.py records events and notifies people; health.py: the schedules that need
+attention; serialization.py: schedules as JSON.
 """
 
 from importer.schedules.again import backfill, has_dates, run_again
@@ -28,6 +29,7 @@ from importer.schedules.commands import (
 from importer.schedules.header_change import HeaderChange, accept, drifted_file, header_change
 from importer.schedules.health import is_missed, missed, needing_attention
 from importer.schedules.lifecycle import advance
+from importer.schedules.past_import import how_known
 from importer.schedules.run.discovery import look_for_files
 from importer.schedules.scheduler import tick, timing_of
 from importer.schedules.validation import warnings
@@ -47,6 +49,7 @@ __all__ = [
     "forget",
     "has_dates",
     "header_change",
+    "how_known",
     "is_missed",
     "lacks_limit",
     "look_for_files",

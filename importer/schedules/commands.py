@@ -21,7 +21,7 @@ from importer.models import DiscoveredFile, ImportJob, MappingPreset, Schedule, 
 from importer.preparation import presets
 from importer.preparation.loadable_tables import read_loadable
 from importer.queue import Message
-from importer.schedules import recurrence
+from importer.schedules import past_import, recurrence
 from importer.schedules.run.completion import stop
 from importer.schedules.run.owner import require_grants
 from importer.schedules.scheduler import record_run, timing_of
@@ -79,6 +79,8 @@ def create_from_job(
 ) -> Schedule:
     """Create a schedule with a past import's mapping, options and table; `no_limit` as for create().
 
+    The files whose rows the import has put into the table count as loaded by the schedule.
+
     Raises Problem for an invalid request, and if the import's table no longer exists.
     """
     with connect(job.target.address) as connection:
@@ -94,7 +96,7 @@ def create_from_job(
         "fillings_json": job.fillings_json,
         "options_json": to_json(_recurring_options(job.options, no_limit)),
     }
-    return _create(request, recipe, user)
+    return _create(request, recipe, user, job)
 
 
 def lacks_limit(recipe: ImportJob | MappingPreset | Schedule) -> bool:
@@ -108,13 +110,17 @@ def _recurring_options(options: Options, no_limit: bool) -> Options:
     return limited.appending() if limited.mode == "create" else limited
 
 
-def _create(request: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
+def _create(
+    request: ScheduleRequest, recipe: dict[str, Any], user: User | None, job: ImportJob | None = None
+) -> Schedule:
     schedule = Schedule(**_values(request), **recipe, created_by=user, starters=approval.starters(user))
     require_grants(schedule)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
     with limits.one_more(limits.SCHEDULES, Schedule, user):
         schedule.save()
+        if job:
+            past_import.record(schedule, job)
     return schedule
 
 

@@ -168,7 +168,7 @@ def _is_of_this_version(job: ImportJob, picked: DiscoveredFile) -> bool:
 
     Raises PartlyLoaded if it loads another version of the file, or has loaded a part of one.
     """
-    if job.ended and not _has_rows_in(job):
+    if job.ended and not has_rows_in(job):
         return False
     if job.source.fingerprint == picked.fingerprint:
         return True
@@ -188,7 +188,7 @@ def _is_of_this_version(job: ImportJob, picked: DiscoveredFile) -> bool:
     )
 
 
-def _has_rows_in(job: ImportJob) -> bool:
+def has_rows_in(job: ImportJob) -> bool:
     """Whether an import that has not succeeded left rows in the table, or may have: a new import would repeat them."""
     return job.finished or (not job.stages and (job.accounted_rows > job.rejected_rows or was_in_backup(job)))
 

@@ -10,10 +10,11 @@ from django.utils import timezone
 
 from dashboard.schedules.detail import page_state
 from dashboard.schedules.form import suggested_pattern
+from importer import connections
 from importer.connections.protocols import folder as folders
 from importer.engine.errors import TargetUnreachable
 from importer.models import DiscoveredFile, MappingPreset, Schedule, ScheduleRun, SourceConnection
-from tests.dashboard.job_data import make_job
+from tests.dashboard.job_data import Status, make_job
 
 pytestmark = pytest.mark.django_db
 
@@ -111,6 +112,26 @@ class TestPreview:
         assert shown.count("02:30</time>") == 5
         assert "1 file: the first run loads it." in shown
         assert "orders-1.csv" in shown
+
+    def test_a_file_of_the_import_that_is_scheduled_is_named(self, browser, connection, tmp_path):
+        path = tmp_path / "orders-1.csv"
+        path.write_text("n\n1\n")
+        job = make_job(Status.SUCCEEDED)
+        shown = browser.get(reverse("schedule_preview"), values(connection, job=job.pk)).text
+        assert f"import {job.pk}" not in shown
+        job.source.size = path.stat().st_size
+        job.source.save()
+        shown = browser.get(reverse("schedule_preview"), values(connection, job=job.pk)).text
+        assert f"left out if its content is that of import {job.pk}" in shown
+        (listed,) = connections.find(connection, "*.csv", timezone.now(), UTC)
+        job.source.connection, job.source.found_name = connection, listed.name
+        job.source.found_modified_at, job.source.found_etag = listed.modified_at, listed.etag
+        job.source.save()
+        shown = browser.get(reverse("schedule_preview"), values(connection, job=job.pk)).text
+        assert f"loaded by import {job.pk} already" in shown
+        assert "the first run loads those that the import has not loaded" in shown
+        form = browser.get(f"{reverse('schedule_new')}?job={job.pk}").text
+        assert f'hx-get="{reverse("schedule_preview")}?job={job.pk}"' in form
 
     def test_half_of_a_form_is_no_problem(self, browser):
         shown = browser.get(reverse("schedule_preview"), {"trigger": "cron", "cron": ""}).content.decode()

@@ -1,11 +1,12 @@
 """The actions that people request for schedules, and the problems of invalid ones."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
+import xxhash
 from django.utils import timezone
 
-from importer import jobs, schedules
+from importer import connections, jobs, schedules
 from importer.access.limits import TooMany
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
@@ -13,6 +14,7 @@ from importer.models import ImportJob, Schedule, ScheduleRun
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.schedules import ScheduleRequest
 from importer.sources import uploads
+from tests.engine.loads import rows_of
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import now, outcomes, request_of, run_now, take, to_end, to_import
 from tests.importer.steps import run as run_job
@@ -83,6 +85,30 @@ def test_from_a_job_that_worked_and_whose_file_is_gone(make, folder, tmp_path, d
     drop(folder, "a.csv", "2,two\n")
     assert outcomes(run_now(schedule)) == {"a.csv": "loaded"}
     assert (schedule.table_name, schedule.options.mode) == ("made", "append")
+
+
+@pytest.mark.parametrize(
+    ("place", "loads", "first"), [("in", True, "loaded"), ("elsewhere", True, "loaded"), ("in", False, "loading")]
+)
+def test_the_file_of_the_import_is_not_loaded_again(make, folder, tmp_path, place, loads, first):
+    made = make("other")
+    digest = xxhash.xxh3_128_hexdigest(drop(folder, "a.csv").read_bytes())
+    if place == "in":
+        (listed,) = connections.find(made.connection, "*.csv", timezone.now(), UTC)
+        source = connections.fetch(made.connection, listed)
+    else:
+        source = uploads.register(drop(tmp_path, "upload.csv"))
+    job = jobs.create(prepare(source, made.target, made.table_name, ImportRequest()))
+    if loads:
+        job = run_job(job)
+    schedule = schedules.create_from_job(job, ScheduleRequest("again", made.connection, "*.csv"))
+    known = schedule.runs.get()
+    assert (known.status, known.files.get().outcome, known.files.get().fingerprint) == ("skipped", first, digest)
+    if not loads:
+        run_job(job)
+    drop(folder, "b.csv", "2,two\n")
+    assert outcomes(run_now(schedule)) == {"a.csv": "already loaded", "b.csv": "loaded"}
+    assert rows_of(made.target.address, "SELECT n FROM t ORDER BY n") == [(1,), (2,)]
 
 
 @pytest.mark.parametrize(
