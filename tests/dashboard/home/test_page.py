@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from dashboard.home.days import HEIGHT
 from importer.engine.errors import Problem
+from importer.jobs.rejects.answers import rows_missing
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun, SourceConnection
 from tests.dashboard.job_data import Status, make_job
 from tests.people import stranger
@@ -61,7 +62,14 @@ class TestAttention:
         page = browser.get(reverse("home")).content.decode()
         assert "3 things need your attention" in page
         assert "2,495 rows of 5,895 rejected; osm.nodes lacks them" in page
-        make_job(Status.SUCCEEDED, chunks=1, rejects_of=lossy)
+        some = make_job(Status.SUCCEEDED, chunks=1, loaded_rows=2_400, rejected_rows=0, rejects_of=lossy)
+        assert ("lossy.csv", "completed with rejects") in needing(browser)
+        assert "95 of 2,495 rejected rows not loaded since; osm.nodes lacks them" in browser.get(reverse("home")).text
+        rest = make_job(Status.SUCCEEDED, chunks=1, loaded_rows=94, rejected_rows=1, rejects_of=lossy, file_name="rest")
+        assert [name for name, _ in needing(browser)] == ["rest", "asked.csv", "broken.csv"]
+        assert [rows_missing(each) for each in (lossy, some, rest)] == [1, 0, 1]
+        make_job(Status.SUCCEEDED, chunks=1, loaded_rows=1, rejects_of=rest)
+        assert rows_missing(lossy) == 0
         again = make_job(Status.SUCCEEDED, chunks=1)
         ImportJob.objects.filter(pk=again.pk).update(source=failed.source)
         assert needing(browser) == [("asked.csv", "waits for approval")]
