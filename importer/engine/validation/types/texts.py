@@ -153,6 +153,8 @@ class Bits:
         return np.arange(len(cells))
 
     def judge(self, value: bytes) -> Verdict | None:
+        if not value:
+            return refused("bit", f"The field is empty, and {self.type} would store 0 for it.")
         if value.isdigit():
             return refused(
                 "bit", f"{self.type} takes bytes as they are: the digits would be stored as their characters."
