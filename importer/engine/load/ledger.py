@@ -103,6 +103,39 @@ def exists(connection: Connection) -> bool:
     return has_table(connection, TABLE)
 
 
+def flaw(connection: Connection) -> tuple[str, str]:
+    """What makes the ledger unfit for loading exactly once, and the end of the ALTER TABLE that mends it; "" twice if
+    nothing does, or if there is no ledger.
+    """
+    rows = fetch_all(
+        connection,
+        "SELECT ENGINE, (SELECT COUNT(*) FROM information_schema.STATISTICS AS s WHERE s.TABLE_SCHEMA = t.TABLE_SCHEMA"
+        " AND s.TABLE_NAME = t.TABLE_NAME AND s.INDEX_NAME = 'PRIMARY' AND s.COLUMN_NAME IN ('job', 'chunk'))"
+        " FROM information_schema.TABLES AS t WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = %s",
+        (TABLE,),
+    )
+    for engine, keyed in rows:
+        if engine != "InnoDB":
+            return f"has the engine {engine}, which cannot roll back", "ENGINE = InnoDB"
+        if int(keyed) != 2:
+            return (
+                "has no primary key of job and chunk, which keeps a chunk from loading twice",
+                "ADD PRIMARY KEY (job, chunk)",
+            )
+    return "", ""
+
+
+def require_fit(connection: Connection, where: str) -> None:
+    """Raise TargetProblem if the ledger has a flaw(): a chunk that failed would count as loaded, or one load twice."""
+    what, remedy = flaw(connection)
+    if what:
+        raise TargetProblem(
+            f"The table {TABLE} {what}: it would not be known which rows are in.",
+            where=where,
+            advice=f"ALTER TABLE {TABLE} {remedy}; then retry.",
+        )
+
+
 def insert(connection: Connection, *entries: Entry) -> bool:
     """Insert the entries; returns False, with none of them inserted, if one of the chunks is committed already.
 

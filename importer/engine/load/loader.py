@@ -190,6 +190,8 @@ class Loader:
             ledger.create(connection)
         else:
             ledger.require_known_job(connection, chunk_load.job, str(chunk_load.address))
+        if self._checked_at is None:
+            ledger.require_fit(connection, str(chunk_load.address))
         self._check_table(connection, chunk_load.plan)
         # These reads hold locks on the tables' definitions until the transaction ends.
         execute(connection, "ROLLBACK")

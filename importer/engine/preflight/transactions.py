@@ -5,7 +5,7 @@ import uuid
 import MySQLdb
 
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import connect_loader, execute, fetch_all
+from importer.engine.mysql.connection import connect_loader, execute
 from importer.engine.mysql.error_messages import message_of
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.servers.kinds import GALERA
@@ -26,13 +26,13 @@ def ledger_table(subject: Subject) -> Finding:
             f"There is no table {ledger.TABLE}, and this account could not create it: {message_of(error)}",
             f"USE {quote_name(subject.address.database)};\n{ledger.CREATE_SQL};",
         )
-    engine = _engine(subject)
-    if engine != "InnoDB":
+    what, remedy = ledger.flaw(subject.connection)
+    if what:
         return Finding(
             "ledger_table",
             "fail",
-            f"The table {ledger.TABLE} has the engine {engine}, which cannot roll back.",
-            f"ALTER TABLE {quote_name(subject.address.database)}.{ledger.TABLE} ENGINE = InnoDB;",
+            f"The table {ledger.TABLE} {what}.",
+            f"ALTER TABLE {quote_name(subject.address.database)}.{ledger.TABLE} {remedy};",
         )
     if not ledger.counts_unchanged(subject.connection):
         return Finding(
@@ -92,15 +92,6 @@ def _load_and_roll_back(subject: Subject, job: str) -> tuple[int, str]:
 
 def _count(subject: Subject, job: str) -> int:
     return len(ledger.rows_by_chunk(subject.connection, job))
-
-
-def _engine(subject: Subject) -> str:
-    rows = fetch_all(
-        subject.connection,
-        "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s",
-        (ledger.TABLE,),
-    )
-    return str(rows[0][0]) if rows else "an unknown engine"
 
 
 def writable(subject: Subject) -> Finding:
