@@ -47,6 +47,7 @@ class Rule:
       metrics, which have scopes of their own.
     - `rate`: how often a person may change something by it.
     - `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
+    - `shows_rows`: reading it is in the audit log, too, as often as Entry.seldom says: it has pages of rows.
     """
 
     thing: type[models.Model] | None = None
@@ -62,6 +63,12 @@ class Rule:
     scope: Scope = Scope.IMPORT
     rate: limits.Rate | None = None
     recorded: tuple[str, ...] = CHANGES
+    shows_rows: bool = False
+
+    @property
+    def in_log(self) -> tuple[str, ...]:
+        """The methods whose requests are in the audit log, all or some."""
+        return (*self.recorded, "GET") if self.shows_rows else self.recorded
 
     def check(self, reads: bool, named: Mapping[str, Any]) -> None:
         """Raise Http404 for what the acting person may not see, and Forbidden for what the person may not do.
@@ -129,6 +136,8 @@ ACCOUNT_NAMES = ("account_", "mfa_", "usersessions_", "socialaccount_", "openid_
 LISTED = Rule()
 OPERATORS = Rule(operator=True)
 JOB, OWN_JOB = Rule(ImportJob), Rule(ImportJob, owner=True)
+# Approving and refusing what others have started: by a person with a browser, or a token that is for it.
+JOB_DECISION, LAB_DECISION = (Rule(each, no_token=True, scope=Scope.APPROVE) for each in (ImportJob, Lab))
 # The rows of a file: more than the page of its import.
 ROWS = Rule(ImportJob, look=Level.LOAD, owner=True)
 ROW_FILE = Rule(ImportJob, look=Level.LOAD, owner=True, recorded=("GET",))
@@ -167,8 +176,8 @@ RULES: dict[str, Rule] = {
     "job_pause": OWN_JOB,
     "job_resume": OWN_JOB,
     "job_cancel": OWN_JOB,
-    "job_approve": replace(JOB, rate=limits.STARTS, no_token=True, scope=Scope.APPROVE),
-    "job_refuse": JOB,
+    "job_approve": replace(JOB_DECISION, rate=limits.STARTS),
+    "job_refuse": JOB_DECISION,
     "job_retry": replace(JOB, rate=limits.STARTS),
     "job_restore_now": replace(JOB, rate=limits.STARTS),
     "job_end_without": JOB,
@@ -178,9 +187,9 @@ RULES: dict[str, Rule] = {
     "job_priority": JOB,
     "job_reject_file": ROW_FILE,
     "job_reasons_file": ROW_FILE,
-    "job_rejected": ROWS,
+    "job_rejected": replace(ROWS, shows_rows=True),
     # A draft of the person; what is loaded of it is recorded.
-    "job_fix_row": replace(ROWS, recorded=()),
+    "job_fix_row": replace(ROWS, recorded=(), shows_rows=True),
     "job_fixed_rows": ROWS,
     "job_load_fixed": replace(ROWS, rate=limits.STARTS),
     "job_edit": ROWS,
@@ -236,8 +245,8 @@ RULES: dict[str, Rule] = {
     "lab_cancel": LAB,
     "lab_clean_now": replace(LAB, rate=limits.STARTS),
     "lab_end_without": LAB,
-    "lab_approve": Rule(Lab, rate=limits.STARTS, no_token=True, scope=Scope.APPROVE),
-    "lab_refuse": Rule(Lab),
+    "lab_approve": replace(LAB_DECISION, rate=limits.STARTS),
+    "lab_refuse": LAB_DECISION,
     "lab_preset": LAB,
     "presets": LISTED,
     "preset": PRESET,

@@ -19,11 +19,13 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.utils import timezone
 
+from importer.access import counts
 from importer.access.acting import Somebody, acting, acting_address
 from importer.models import AuditEvent, Grant, ImportJob, Notification, ScheduleRun, Target
 
 Outcome = AuditEvent.Outcome
 LONGEST_REASON = 500
+SELDOM_SECONDS = 60
 # The fields of a target whose old and new values are recorded.
 RECORDED = (*Target.PASSWORD_GOES_TO, "label", "needs_approval")
 
@@ -41,13 +43,17 @@ class Thing:
 
 @dataclass
 class Entry:
-    """An event that is still being gathered; `at` is its begin. Without an action it is not written."""
+    """An event that is still being gathered; `at` is its begin. Without an action it is not written.
+
+    `seldom`: of the same person, thing and outcome, the first one in a minute is written.
+    """
 
     action: str = ""
     who: Somebody | None = None
     thing: Thing = Thing()
     details: dict[str, Any] = field(default_factory=dict)
     outcome: str = ""
+    seldom: bool = False
     at: datetime = field(default_factory=timezone.now)
 
 
@@ -66,8 +72,15 @@ def opened(entry: Entry) -> Iterator[Entry]:
 
 def write(entry: Entry, outcome: str) -> None:
     """Store a gathered entry. `outcome` is used unless the code has said which it was."""
-    if entry.action:
-        _add(entry, entry.outcome or outcome)
+    outcome = entry.outcome or outcome
+    if entry.action and not (entry.seldom and _was_written(entry, outcome)):
+        _add(entry, outcome)
+
+
+def _was_written(entry: Entry, outcome: str) -> bool:
+    """Whether such an event was written within a minute; from now on it was."""
+    person = entry.who.pk if entry.who else ""
+    return counts.count({f"event {entry.action} {person} {entry.thing.id} {outcome}": 1}, SELDOM_SECONDS) is None
 
 
 def record(

@@ -7,7 +7,7 @@ themselves they may always see. A thing that somebody may not see does not exist
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from django.db import models
 from django.db.models import Q
@@ -159,8 +159,22 @@ def _covers(patterns: Sequence[str], schema: str, table: str) -> bool:
     """Whether a table is covered by a grant's limits. Without a table: any grant on the target shows the target."""
     if not patterns or not schema:
         return True
-    name = f"{schema}.{table}"
-    return any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns)
+    limits = (each for each in map(_Limit.of, patterns) if each.schema == schema)
+    return any(table.startswith(each.table) if each.begins else table == each.table for each in limits)
+
+
+class _Limit(NamedTuple):
+    """A limit of a grant: a schema, and the name of a table in it or what the names begin with."""
+
+    schema: str
+    table: str
+    begins: bool
+
+    @classmethod
+    def of(cls, pattern: str) -> Self:
+        """The limit that is written so. A schema with a dot in its name has none (TABLE_PATTERN)."""
+        schema, _, name = pattern.partition(".")
+        return cls(schema, name.removesuffix("*"), name.endswith("*"))
 
 
 def narrow(things: models.QuerySet[Thing]) -> models.QuerySet[Thing]:
@@ -236,10 +250,9 @@ def _q_by_table(before: str = "") -> Callable[[Somebody], Q]:
 
 def _q_of_tables(patterns: Iterable[str], before: str) -> Q:
     limits = Q()
-    for pattern in patterns:
-        schema, _, name = pattern.partition(".")
-        table = _q_begins if name.endswith("*") else _q_equals
-        limits |= _q_equals(f"{before}schema_name", schema) & table(f"{before}table_name", name.removesuffix("*"))
+    for limit in map(_Limit.of, patterns):
+        table = _q_begins if limit.begins else _q_equals
+        limits |= _q_equals(f"{before}schema_name", limit.schema) & table(f"{before}table_name", limit.table)
     return limits
 
 

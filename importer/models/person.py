@@ -119,7 +119,7 @@ class Scope(models.TextChoices):
 
     READ = "read", "see what you see, and download it"
     IMPORT = "import", "upload files, start imports and labs, act on them, save presets"
-    APPROVE = "approve", "approve imports and labs of others in your name"
+    APPROVE = "approve", "approve and refuse imports and labs of others in your name"
     SCHEDULE = "schedule", "make, change and run schedules"
     MANAGE = "manage", "change targets, connections, channels, and what is kept"
     PEOPLE = "people", "see and change people, groups, grants and tokens; for admins"

@@ -1,4 +1,4 @@
-"""Records each request that changes something, or that downloads rejected rows, in the audit log."""
+"""Records each request that changes something, or that hands out rows, in the audit log."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -43,9 +43,10 @@ class AuditMiddleware:
         name = request.resolver_match.url_name if request.resolver_match else None
         wanted = asked(name or "", request.method)
         # Who is not signed in changes nothing; attempts to sign in have events of their own.
-        if wanted and request.method in wanted.rule.recorded and request.user.is_authenticated:
+        if wanted and request.method in wanted.rule.in_log and request.user.is_authenticated:
             entry: audit.Entry = request.audit_entry  # type: ignore[attr-defined]
             entry.action, entry.who, entry.thing = wanted.action, request.user, _thing(wanted.rule, kwargs)
+            entry.seldom = request.method not in wanted.rule.recorded
             if token := token_of(request):
                 entry.details["by_token"] = token.name
 

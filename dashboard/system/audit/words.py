@@ -33,6 +33,8 @@ WORDS = {
     "job_restore_now": "put back keys and variables again",
     "job_end_without": "end import without putting back",
     "job_table_rows": "look at rows of table",
+    "job_rejected": "look at rejected rows",
+    "job_fix_row": "look at a rejected row",
     "job_parallelism": "change parallel chunks",
     "job_priority": "change priority of import",
     "job_reject_file": "download rejected rows",

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from importer.models import ImportJob, Lab, Scope, Target
@@ -53,8 +54,10 @@ def test_who_started_it_does_not_decide_and_neither_does_a_token_that_is_not_for
     told = problem(program.send("POST", f"imports/{waiting}/approve", {"digest": listed["digest"]}), 403)
     assert told["advice"] == "Ask bob."
     agent = Program(operator("cleo"), Scope.READ, Scope.IMPORT, name="agent")
-    told = problem(agent.send("POST", f"imports/{waiting}/approve", {"digest": listed["digest"]}), 403)
-    assert "it needs the scope approve" in told["what"]
+    for verb, body in (("approve", {"digest": listed["digest"]}), ("refuse", {"reason": "wrong month"})):
+        told = problem(agent.send("POST", f"imports/{waiting}/{verb}", body), 403)
+        assert "it needs the scope approve" in told["what"]
+        assert bob.post(reverse(f"job_{verb}", args=[waiting]), body).status_code == 403  # An address of the pages.
     assert ImportJob.objects.get().status == "unapproved"
 
 
@@ -84,6 +87,8 @@ def test_a_lab_is_approved_and_refused_in_the_same_way(program, bob, target):
     first, second = made
     assert "are loaded into copies of" in bob.read(f"labs/{first}/approval")["sentence"]
     problem(program.send("POST", f"labs/{first}/approve", {"digest": listed[first]["digest"]}), 403)
+    told = problem(Program(operator("cleo"), Scope.IMPORT).send("POST", f"labs/{second}/refuse", {"reason": "no"}), 403)
+    assert "it needs the scope approve" in told["what"]
     assert bob.send("POST", f"labs/{first}/approve", {"digest": listed[first]["digest"]}).status_code == 200
     assert bob.send("POST", f"labs/{second}/refuse", {"reason": "not on this server"}).json()["status"] == "ending"
     assert Lab.objects.get(pk=first).approved_by.username == "bob"

@@ -20,6 +20,7 @@ from importer.models import AuditEvent, Level, SourceFile
 from importer.models.person import Unchangeable
 from importer.retention import run as retention
 from tests import totp
+from tests.dashboard.api.program import Program
 from tests.dashboard.job_data import Status, make_job
 from tests.dashboard.jobs.test_rejected_rows import with_rejects
 from tests.dashboard.sign_in.test_second_factor import add_app
@@ -126,6 +127,28 @@ class TestRequests:
         job = with_rejects()
         assert client.get(reverse(f"job_{which}_file", args=[job.pk])).status_code == 200
         assert (only().action, only().object_id, only().outcome) == (f"job_{which}_file", str(job.pk), "done")
+
+    @pytest.mark.parametrize(
+        ("name", "by_api", "more"),
+        [("job_rejected", "rejects", "?cursor=MQ"), ("job_fix_row", "rejects/0/0", "")],
+    )
+    def test_looking_at_rejected_rows_once_a_minute(self, client, root, settings, tmp_path, name, by_api, more):
+        """By a page or the API, for each import, from any page on: a program that reads all of them floods no log."""
+        settings.REJECTS_DIR = tmp_path
+        for job in (with_rejects(), with_rejects()):
+            program = Program(root, name=f"of {job.pk}")
+            for path in (f"imports/{job.pk}/{by_api}{more}", f"imports/{job.pk}/{by_api}"):
+                assert program.read(path)
+            assert (
+                client.get(reverse(name, args=[job.pk, 0, 0][: 1 if name == "job_rejected" else 3])).status_code == 200
+            )
+            event = AuditEvent.objects.get(object_id=job.pk)
+            assert (event.action, event.outcome, event.details) == (name, "done", {"by_token": f"of {job.pk}"})
+        eve = Program(stranger("eve"))
+        for _ in range(2):
+            assert eve.send("GET", f"imports/{job.pk}/{by_api}").status_code == 404
+        refused = AuditEvent.objects.get(actor_name="eve")
+        assert (refused.action, refused.outcome) == (name, "refused")
 
     def test_the_words_are_those_of_addresses(self):
         others = {"sign_in", "sign_out", "wrong_token", "command", "import", "room_policy", "room_file_delete"}
