@@ -7,13 +7,11 @@ from datetime import datetime, timedelta
 from dashboard.formatting import duration
 from importer.models import ImportJob
 from importer.models.outcomes import attempts
-from importer.models.outcomes.phases import spent, wait_in
+from importer.models.outcomes.phases import LEAST_WAIT, spent, wait_in
 
 # The units across the timeline, of which a phase has at least LEAST_UNITS.
 WIDTH = 1000
 LEAST_UNITS = 3
-# A shorter wait (seconds) before keys are put back is that for a worker, and not shown.
-LEAST_WAIT = 1.0
 
 Status = ImportJob.Status
 

@@ -125,6 +125,13 @@ def test_the_page_shows_both_attempts_with_the_problem_of_the_first(browser):
         assert text in html
 
 
+def test_a_wait_and_a_pause_of_the_load_stand_beside_it(browser):
+    times = dict.fromkeys(("attempt_started_at", "started_at", "taken_at"), ago(60))
+    spent = {"loading": 20.0, "paused": 10.0, "waiting in loading": 30.0}
+    job = job_with(Status.FAILED, **times, phases_json=spent, phase_since=NOW, finished_at=NOW)
+    assert "(paused 10.0 s, waiting 30.0 s)" in browser.get(f"/jobs/{job.pk}/").text
+
+
 def test_a_pause_is_told_from_loading():
     job = job_with(
         Status.PAUSED,
