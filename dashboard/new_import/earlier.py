@@ -5,12 +5,17 @@ A file has also been imported if an import read it together with others.
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from dashboard.formatting import entered_number
+from dashboard.new_import.preview import Preview
 from importer import jobs
 from importer.access.policy import seen
-from importer.models import ImportJob, SourceFile
+from importer.engine.schema.table import Table
+from importer.engine.target.write_modes import ADDING
+from importer.models import ImportJob, SourceFile, Target
+from importer.models.job import ROWS_IN_TABLE
 from importer.preparation.prepare import PreparedImport
 from importer.sources import uploads
 
@@ -44,6 +49,21 @@ def same_content(request: HttpRequest, source: SourceFile) -> dict[str, object]:
     return {"earlier_jobs": list(earlier[:JOBS_SHOWN]), "same": [other for other in same if other in waiting]}
 
 
+def adder(preview: Preview) -> ImportJob | None:
+    """The newest import that has added rows of the file to the chosen table, where this one would add them again."""
+    if not (preview.target and preview.table and preview.choices.mode in ADDING):
+        return None
+    source = preview.source
+    of_content = uploads.imports_of(source, *source.files, *uploads.same_content(source))
+    into_table = seen(_into(of_content, preview.target, preview.table).filter(restored_at=None))
+    with_rows = into_table.alias(rows=ROWS_IN_TABLE).filter(rows__gt=0).order_by("-pk")
+    return next((each for each in with_rows[:JOBS_SHOWN] if each.finished or not each.stages), None)
+
+
+def _into(jobs: QuerySet[ImportJob], target: Target, table: Table) -> QuerySet[ImportJob]:
+    return jobs.filter(target=target, schema_name=table.schema, table_name=table.name)
+
+
 def check_not_imported_since(request: HttpRequest, prepared: PreparedImport) -> None:
     """Raise Problem if an import of the file into the table has ended since the page was shown.
 
@@ -51,9 +71,8 @@ def check_not_imported_since(request: HttpRequest, prepared: PreparedImport) -> 
     that a further press starts.
     """
     shown = entered_number(request.POST.get("newest_import", ""))
-    same = uploads.imports_of(prepared.source, *prepared.source.files).filter(
-        target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name
-    )
+    of_file = uploads.imports_of(prepared.source, *prepared.source.files)
+    same = _into(of_file, prepared.target, prepared.table)
     newest = seen(same.filter(status__in=ImportJob.ENDED)).order_by("-pk").first()
     if newest and shown is not None and newest.pk > shown:
         raise jobs.imported_since(newest.pk, newest.table, prepared.source.name)

@@ -14,6 +14,7 @@ from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.target.write_modes import SWAPPING
 from importer.jobs.rejects.origin import columns_of_place
+from importer.models import ImportJob
 from importer.preparation.expected_time import expected_seconds
 from importer.preparation.prepare import PreparedImport
 
@@ -33,13 +34,13 @@ class Steps:
     plan: str
 
 
-def steps(preview: Preview, grid: Grid | None) -> Steps:
-    """The words for a preview."""
+def steps(preview: Preview, grid: Grid | None, adder: ImportJob | None) -> Steps:
+    """The words for a preview. `adder`: the import that has added rows of the file to the table already."""
     return Steps(
         format_in_short(preview.dialect) if preview.profile else "",
         _table(preview),
         tuple(_missing(preview)),
-        tuple(_remarks(preview, grid)) if grid else (),
+        (*_repeated(adder), *(_remarks(preview, grid) if grid else ())),
         _plan(preview, preview.profile, grid) if preview.profile else "",
     )
 
@@ -94,6 +95,11 @@ def _missing(preview: Preview) -> Iterator[str]:
         yield "Choose a target"
     elif not preview.table:
         yield "Choose a table"
+
+
+def _repeated(adder: ImportJob | None) -> Iterator[str]:
+    if adder:
+        yield f"import {adder.pk} has added rows of this file already"
 
 
 def _remarks(preview: Preview, grid: Grid) -> Iterator[str]:

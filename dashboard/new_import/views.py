@@ -249,7 +249,7 @@ def _show(
         "packed_as": PACKING_NAMES.get(preview.profile.packing, "") if preview.profile else "",
         "batch": batch,
         "address": _address(request, preview.source, batch),
-        "steps": steps(preview, grid),
+        "steps": steps(preview, grid, earlier.adder(preview)),
         "sentences": groups(preview),
         "options": preview.choices.option_form.show(
             preview.prepared.plan if preview.prepared else None, preview.problem

@@ -18,6 +18,8 @@ MODES: dict[str, str] = {
 MERGE_COST = "two to three times as long as"
 MERGING = ("atomic", "upsert")
 SWAPPING = ("replace", "create")
+# Those in which a row is added whatever the table has, unless a key refuses it.
+ADDING = ("append", "atomic")
 
 
 def stages(mode: str) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from importer.access.acting import acting_as
 from importer.models import ImportJob
@@ -81,6 +82,20 @@ class TestSameFile:
         start(browser, first, **shown_form(show(browser, first)))
         html = show(browser, uploaded(user)).content.decode()
         assert f'href="{reverse("job", args=[ImportJob.objects.get().pk])}"' in html
+
+    def test_rows_that_the_table_has_already_are_told_next_to_the_button(self, browser, user, target):
+        first = uploaded(user)
+        start(browser, first, **shown_form(show(browser, first)))
+        ImportJob.objects.update(status=ImportJob.Status.SUCCEEDED, table_claim=None, loaded_rows=3)
+        uploaded(user)
+        again, job = uploaded(user), ImportJob.objects.get()
+        told = f"import {job.pk} has added rows of this file already"
+        html = show(browser, again, target=target.pk, table="cities").content.decode()
+        assert (told in html.partition('id="bar-')[2], "Nothing has been written yet" in html) == (True, False)
+        assert "This file has been imported before" in html
+        assert told not in show(browser, again, target=target.pk, table="cities", mode="upsert").content.decode()
+        ImportJob.objects.update(restored_at=timezone.now())
+        assert told not in show(browser, again, target=target.pk, table="cities").content.decode()
 
     def test_a_trial_of_a_lab_is_no_earlier_import(self, browser, user, target):
         first = uploaded(user)
