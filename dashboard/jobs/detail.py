@@ -1,6 +1,7 @@
 """The page of one import: live while the import runs, its record afterwards."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -182,10 +183,14 @@ def priority(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpResponse:
-    """Perform the action and show the job's new state; a Problem is shown on the page."""
+    """Perform the action and show the job's new state; a Problem is shown on the page.
+
+    A second press, or one on an older page, asks for the state that the page now shows: that is no problem.
+    """
     get_object_or_404(ImportJob, pk=pk)
     try:
-        action(pk)
+        with suppress(jobs.Reached):
+            action(pk)
     except Problem as problem:
         messages.error(request, str(problem))
     if not request.htmx:  # type: ignore[attr-defined]

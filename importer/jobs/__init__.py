@@ -19,6 +19,7 @@ from importer.jobs.again import (
 from importer.jobs.approval import ask as ask_for_approval
 from importer.jobs.approval import digest_of, is_approved, is_asked_for, sentence
 from importer.jobs.commands import (
+    Reached,
     approve,
     cancel,
     could_leave_out,
@@ -124,6 +125,7 @@ from importer.jobs.uploading import can_follow
 __all__ = [
     "ChunkRun",
     "LoadedChunk",
+    "Reached",
     "add_chunks",
     "advance",
     "all_sessions_load",

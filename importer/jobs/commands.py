@@ -51,6 +51,18 @@ STATE_PHRASES: dict[str, str] = {
     Status.UNAPPROVED: "waits for approval",
 }
 
+# By what was requested: the states in which it has come about, and those that follow by themselves.
+REACHED: dict[str, tuple[Status, ...]] = {
+    "paused": (Status.PAUSED,),
+    "cancelled": (Status.CANCELLING, Status.CANCELLED),
+    "resumed": (Status.LOADING, Status.FINISHING, Status.INDEXING, Status.VERIFYING, Status.SUCCEEDED),
+}
+REACHED["retried"] = (Status.UNAPPROVED, Status.WAITING, *REACHED["resumed"])
+
+
+class Reached(Problem):
+    """The import is in the requested state already, or beyond it."""
+
 
 def create(
     prepared: PreparedImport,
@@ -356,10 +368,14 @@ def set_priority(job_id: int, priority: str) -> None:
 
 
 def _request(job_id: int, word: str, old: list[Status], new: Status, **values: Any) -> None:
-    """Make the requested change of state. Raises Problem if the job is in none of the `old` states."""
+    """Make the requested change of state. Raises Problem if the job is in none of the `old` states.
+
+    Raises Reached if the request has nothing to change.
+    """
     if not change(job_id, old, status=new, **values):
         now = ImportJob.objects.values_list("status", flat=True).get(pk=job_id)
-        raise Problem(
+        kind = Reached if now in REACHED[word] else Problem
+        raise kind(
             f"The import {STATE_PHRASES.get(now, f'is {now}')} and cannot be {word}.",
             advice="Perhaps it was requested twice; its page shows its present state.",
         )

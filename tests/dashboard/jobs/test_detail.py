@@ -250,7 +250,7 @@ class TestButtons:
         assert "There is no connection to the target" in press(browser, job, "retry").content.decode()
         assert status_of(job) == Status.FAILED
 
-    @pytest.mark.parametrize(("status", "button"), [("paused", "pause"), ("succeeded", "cancel"), ("loading", "retry")])
+    @pytest.mark.parametrize(("status", "button"), [("failed", "pause"), ("succeeded", "cancel"), ("paused", "retry")])
     def test_what_cannot_be_done_is_said_and_changes_nothing(self, browser, status, button):
         job = make_job(status, chunks=4)
         answer = press(browser, job, button)
@@ -258,12 +258,24 @@ class TestButtons:
         assert "cannot be" in answer.content.decode()
         assert status_of(job) == status
 
+    @pytest.mark.parametrize(
+        ("status", "button"),
+        [
+            *[("paused", "pause"), ("loading", "resume"), ("verifying", "resume"), ("succeeded", "retry")],
+            *[("loading", "retry"), ("cancelling", "cancel")],
+        ],
+    )
+    def test_a_second_press_is_no_problem(self, browser, status, button):
+        job = make_job(status, chunks=4)
+        answer = press(browser, job, button)
+        assert (answer.status_code, "cannot be" in answer.text, status_of(job)) == (200, False, status)
+
     def test_without_script_a_button_leads_back_to_the_page(self, browser):
         job = make_job(chunks=4)
         answer = browser.post(reverse("job_pause", args=[job.pk]), follow=True)
         assert answer.redirect_chain == [(reverse("job", args=[job.pk]), 302)]
-        again = browser.post(reverse("job_pause", args=[job.pk]), follow=True)
-        assert "cannot be paused" in again.content.decode()
+        again = browser.post(reverse("job_resume", args=[make_job("failed").pk]), follow=True)
+        assert "cannot be resumed" in again.content.decode()
 
     def test_parallelism_changes_while_it_runs(self, browser):
         job = make_job(chunks=4, parallelism=2)

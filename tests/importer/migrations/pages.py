@@ -195,7 +195,7 @@ PLACES = (
 PAGES = (*LISTS, *IMPORTS, *NEW_IMPORT, *SCHEDULING, *HISTORY, *LAB, *PLACES)
 
 ACTIONS = (
-    Action("job_pause", (15,), words=("cannot be paused",)),
+    Action("job_pause", (15,), words=("194 loaded",)),
     Action("job_resume", (15,), words=("194 loaded",)),
     Action("job_cancel", (15,), words=("Cancel",)),
     Action("job_retry", (4,), {"leave_out": "1"}, ("48 loaded",)),
