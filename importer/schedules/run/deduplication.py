@@ -1,18 +1,25 @@
 """Recognizes files that a schedule has loaded before, so that each file is loaded once."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from itertools import islice
 from typing import TypeVar
 
 import xxhash
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from importer.connections import ListedFile
+from importer.connections.connection_kinds import kind_of
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.schedules.run import retry_policy
 from importer.schedules.transitions import Outcome
 
 BATCH_SIZE = 500  # files per query
+# How often a file is fetched again of which the place does not say whether it has changed.
+COMPARE_EVERY = timedelta(minutes=5)
+# What comes of fetching it in vain.
+IN_VAIN = (Outcome.ALREADY_LOADED, Outcome.FAILED, Outcome.NEEDS_ANSWER)
 
 T = TypeVar("T")
 
@@ -73,14 +80,22 @@ def _outcome(run: ScheduleRun, etag: str, before: Sequence[tuple[str, bool]]) ->
 
 
 def is_new(schedule: Schedule, files: Iterable[ListedFile]) -> bool:
-    """Whether one of the settled files, in its present version, is new to the schedule, or left and due again."""
+    """Whether one of the settled files, in its present version, is new to the schedule, or left and due again.
+
+    Some files have to be fetched to tell: without a time, or at web servers, which may give that of the request. They
+    count as new COMPARE_EVERY after they were fetched in vain.
+    """
+    lately = schedule.runs.filter(finished_at__gt=timezone.now() - COMPARE_EVERY)
+    compared = lately.filter(files__outcome__in=IN_VAIN).exists()
+    if compared and not kind_of(schedule.connection).lists:
+        return False
     tried = schedule.files.all()
     if retry_policy.tries_what_is_left(schedule):
         tried = tried.exclude(outcome=Outcome.LEFT)
     for batch in in_batches(each for each in files if each.settled):
         ids = {identity(each) for each in batch}
         known = set(tried.filter(identity__in=ids - {""}).values_list("identity", flat=True))
-        if "" in ids or ids - known:
+        if ids - known - {""} or ("" in ids and not compared):
             return True
     return False
 

@@ -1,17 +1,20 @@
 """Imports a run's files one after another: fetches each, skips known contents, and waits for the import to end."""
 
 from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
 from importer import connections, jobs
 from importer.access.acting import acting_as
 from importer.access.time_zones import zone_named
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, Problem
+from importer.engine.errors import Cancelled, NoConnection, Problem
 from importer.engine.reading.other_file import differing_encoding, differing_lines
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
@@ -23,7 +26,7 @@ from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import listed_file
 from importer.schedules.run.owner import require_grants_of_owner
 from importer.schedules.transitions import Outcome, change_held
-from importer.sources.uploads import with_file_name
+from importer.sources.uploads import SourceInUse, remove, with_file_name
 
 PENDING = (Outcome.FOUND, Outcome.FETCHED)
 HOW_TO_ANSWER = (
@@ -100,9 +103,11 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
     """Fetch the file and start its import. False: there is no import to wait for."""
     try:
         require_grants_of_owner(run.schedule)
+        began = timezone.now()
         _fetch(run.schedule, picked)
         if _is_known(run.schedule, picked):
             _record(picked, Outcome.ALREADY_LOADED)
+            _remove_copy(picked, began)
             return False
         failpoints.reach("schedule.fetched")
         job_id = _continued(run, picked) or _create(run, picked)
@@ -129,6 +134,13 @@ def _fetch(schedule: Schedule, picked: DiscoveredFile) -> None:
     picked.source = connections.fetch(schedule.connection, listed_file(picked), schedule.created_by)
     picked.fingerprint = picked.source.fingerprint
     _record(picked, Outcome.FETCHED, source=picked.source, fingerprint=picked.fingerprint)
+
+
+def _remove_copy(picked: DiscoveredFile, began: datetime) -> None:
+    """Remove a copy that was made since `began` and that nothing needs. An earlier one may be a person's."""
+    if picked.source and picked.source.owned and picked.source.created_at >= began:
+        with suppress(SourceInUse, NoConnection):
+            remove(picked.source)
 
 
 def _is_known(schedule: Schedule, picked: DiscoveredFile) -> bool:

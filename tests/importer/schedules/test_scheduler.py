@@ -10,10 +10,12 @@ from bench.schedules import make_due as make_due_at_once
 from bench.schedules import tick_until_none_is_due
 from importer import connections, schedules
 from importer.connections import ListedFile
-from importer.models import Schedule, ScheduleRun, Target
+from importer.models import Schedule, ScheduleRun, SourceConnection, Target
 from importer.queue import Message
 from importer.schedules.run import discovery
+from importer.schedules.run.deduplication import COMPARE_EVERY
 from importer.schedules.scheduler import process_due, tick
+from tests.file_servers.web import MODIFIED, web_files
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import (
     make_due,
@@ -163,6 +165,21 @@ class TestArrivals:
         run = schedules.look_for_files(schedule.pk)
         folder.with_name("elsewhere").rename(folder)
         assert (to_end(run).note, problem_of(schedule)) == ("no new file", {})
+
+    def test_a_file_that_looks_new_each_time_is_fetched_now_and_then_and_its_copies_go(self, make, settings, tmp_path):
+        settings.UPLOAD_DIR = tmp_path / "uploads"
+        with web_files() as web:
+            place = SourceConnection.objects.create(name="web", kind="http", base=web.url, private_allowed=True)
+            schedule = make(connection=place, pattern="a.csv")
+            web.files["/a.csv"], web.etags = b"n,word\n1,one\n", False
+            assert outcomes(to_end(schedules.look_for_files(schedule.pk))) == {"a.csv": "loaded"}
+            for hour in ("11", "12"):
+                web.modified = MODIFIED.replace("10:", f"{hour}:")
+                assert outcomes(to_end(schedules.look_for_files(schedule.pk))) == {"a.csv": "already loaded"}
+                web.modified = MODIFIED.replace("10:00", f"{hour}:01")
+                assert schedules.look_for_files(schedule.pk) is None
+                schedule.runs.update(finished_at=timezone.now() - COMPARE_EVERY)
+        assert place.files.count() == 1
 
     @pytest.mark.parametrize("trigger", ["every", "arrival"])
     def test_a_change_during_a_search_is_not_undone_by_its_end(self, make, folder, monkeypatch, trigger):
