@@ -23,13 +23,19 @@ MOST_RUNS = 100  # that one request starts
 def run_again(run: ScheduleRun, user: User | None = None) -> list[ScheduleRun]:
     """Start a run for the moment of an ended run, or for each due time that was skipped together with it.
 
-    Files whose rows are in the table are not loaded again. Raises Problem if the run is under way.
+    Of more than MOST_RUNS due times, the first ones: the others stay skipped, and can be run next. Files whose rows are
+    in the table are not loaded again. Raises Problem if the run is under way.
     """
     if not run.ended:
         raise Problem("The run is under way.", str(run), "Wait for its end, or cancel it.")
-    started = _start(run.schedule, _moments(run), user)
-    if run.status == Status.SKIPPED:
-        ScheduleRun.objects.filter(pk=run.pk).update(note=f"{run.note}; run later"[:200])
+    moments = _moments(run)
+    now, later = (moments[:MOST_RUNS], moments[MOST_RUNS:]) if has_dates(run.schedule) else (moments, [])
+    started = _start(run.schedule, now, user)
+    skipped = ScheduleRun.objects.filter(pk=run.pk, status=Status.SKIPPED)
+    if later:
+        skipped.update(due_at=later[0], moment=later[0], due_times=len(later))
+    else:
+        skipped.update(note=f"{run.note}; run later"[:200])
     return started
 
 
@@ -37,7 +43,7 @@ def backfill(schedule: Schedule, first: date, last: date, user: User | None = No
     """Start a run for each due time of some past days, in the schedule's zone; for each day if the schedule has none.
 
     Files whose rows are in the table are not loaded again. Raises Problem for days that have not begun, and for more
-    than MOST_RUNS due times.
+    than MOST_RUNS due times, unless one run finds the files of all.
     """
     if last < first:
         raise Problem(f"{last} is before {first}.", schedule.name, "Choose the earlier day first.")
@@ -45,7 +51,7 @@ def backfill(schedule: Schedule, first: date, last: date, user: User | None = No
     moments = [each for each in moments if each <= timezone.now()]
     if not moments:
         raise Problem(f"Nothing was due from {first} to {last}.", schedule.name, "Choose past days.")
-    if len(moments) > MOST_RUNS:
+    if len(moments) > MOST_RUNS and has_dates(schedule):
         raise Problem(
             f"More than {MOST_RUNS} runs were due from {first} to {last}.", schedule.name, "Choose fewer days."
         )
@@ -74,12 +80,12 @@ def _start(schedule: Schedule, moments: Sequence[datetime], user: User | None) -
 
 
 def _moments(run: ScheduleRun) -> list[datetime]:
-    """The moment of a run, or the last MOST_RUNS due times that were skipped together."""
+    """The moment of a run, or the due times that were skipped together."""
     if run.due_times == 1 or not run.last_due_at:
         return [run.moment]
     last = run.last_due_at
     later = takewhile(lambda each: each <= last, recurrence.due_times(timing_of(run.schedule), run.due_at))
-    return [run.due_at, *later][-MOST_RUNS:]
+    return [run.due_at, *later]
 
 
 def _due_on(schedule: Schedule, first: date, last: date) -> list[datetime]:

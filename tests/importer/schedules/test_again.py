@@ -41,9 +41,21 @@ class TestAgain:
         assert not schedules.missed(schedule).exists()
         assert {to_end(run).note for run in runs} == {"no new file"}
 
+    def test_of_many_the_first_are_run_and_the_others_stay_missed(self, make):
+        schedule = make(**DATED, misfire="skip")
+        make_due(schedule, 149 * 24 * 60)
+        schedule.refresh_from_db()
+        process_due(schedule, timezone.now())
+        missed = schedules.missed(schedule).get()
+        runs = schedules.run_again(missed)
+        left = schedules.missed(schedule).get()
+        assert (len(runs), left.due_times, left.last_due_at) == (100, 50, missed.last_due_at)
+        assert runs[-1].moment < left.due_at == left.moment
+        assert [len(schedules.run_again(left)), schedules.missed(schedule).count()] == [50, 0]
+
     def test_without_a_date_in_the_pattern_one_run_is_enough(self, make):
         schedule = make(trigger="cron", cron="0 * * * *")
-        assert len(schedules.backfill(schedule, date(2026, 3, 1), date(2026, 3, 2))) == 1
+        assert len(schedules.backfill(schedule, date(2026, 3, 1), date(2026, 3, 31))) == 1
 
     def test_past_days_are_run_in_the_order_of_their_due_times(self, make, folder):
         schedule = make(**DATED)
