@@ -14,7 +14,7 @@ from importer.access.acting import acting_as
 from importer.access.time_zones import zone_named
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, NoConnection, Problem
+from importer.engine.errors import Cancelled, NoConnection, Problem, SourceChanged
 from importer.engine.reading.other_file import differing_encoding, differing_lines
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
@@ -78,10 +78,20 @@ def _finish_file(run: ScheduleRun, picked: DiscoveredFile) -> None:
         change_held(run, failures=0, problem={})
         return
     problem = (job.problem if job else {}) or Problem(f"The import was {job.status if job else 'removed'}.").as_json()
+    changed = problem.get("kind") == SourceChanged.__name__
+    if job and changed and not job.source.owned and not has_rows_in(job):
+        _watch_again(picked)
+        return
     if _will_retry(run, problem):
         _record(picked, Outcome.FETCHED)
         raise Stopped(problem)
     _fail(picked, problem)
+
+
+def _watch_again(picked: DiscoveredFile) -> None:
+    """Leave a file that has changed since it was listed until it is listed again, by this run or the next search."""
+    picked.source, picked.job = None, None
+    _record(picked, Outcome.STILL_WRITTEN, settled=False, identity="", fingerprint="", source=None, job=None)
 
 
 def _will_retry(run: ScheduleRun, problem: dict[str, Any]) -> bool:
@@ -115,6 +125,9 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
         raise
     except NeedsAnswer as question:
         _record(picked, Outcome.NEEDS_ANSWER, problem={**question.as_json(), "advice": HOW_TO_ANSWER})
+        return False
+    except SourceChanged:
+        _watch_again(picked)
         return False
     except Problem as problem:
         shown = with_file_name(problem, picked.source) if picked.source else problem
@@ -267,7 +280,8 @@ def _move_or_delete(run: ScheduleRun) -> None:
             folder = connections.folder_at(schedule.move_to, run.moment, zone_named(schedule.zone)) if moves else ""
             connections.afterwards(schedule.connection, listed_file(picked), what, folder)
         except Problem as error:
-            if error.retryable and run.failures + 1 < run.schedule.most_attempts:
+            changed = isinstance(error, SourceChanged)  # For good: it is another file now.
+            if error.retryable and not changed and run.failures + 1 < run.schedule.most_attempts:
                 raise Stopped(error.as_json()) from error
             done, problem = DiscoveredFile.Done.FAILED, error.as_json()
         DiscoveredFile.objects.filter(pk=picked.pk).update(done=done, done_problem=problem)

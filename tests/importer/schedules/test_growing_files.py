@@ -11,7 +11,7 @@ from importer.models import Schedule, ScheduleRun
 from importer.models.outcomes.runs import outcome_of_run
 from importer.schedules.run.discovery import MOST_LOOKS, MOST_WATCHES
 from tests.importer.schedules.conftest import drop, shift_time
-from tests.importer.schedules.steps import job_of, now, outcomes, take, to_end
+from tests.importer.schedules.steps import job_of, now, outcomes, take, to_end, to_import
 from tests.importer.schedules.test_runs import rows
 from tests.importer.steps import run as run_job
 
@@ -83,3 +83,34 @@ def test_one_that_never_settles_is_given_up_unless_a_later_run_follows(make, fol
     assert (outcome_of_run(run), run.looks, list(outcomes(run).values())) == (outcome, looks, ["still written"])
     assert [each["event"] for each in run.events] == (["failed"] if outcome == "failed" else [])
     assert run.problem.get("where", "a").startswith("a")
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_one_that_is_replaced_before_a_row_of_it_is_in_is_loaded_as_it_is_then(make, folder, database, begun):
+    drop(folder, "a.csv")
+    path = drop(folder, "b.csv", "2,two\n")
+    run = schedules.run_now(make(**DAILY))
+    run_job(to_import(run))
+    if begun:
+        take(run)
+    path.write_text("n,word\n3,three\n4,four\n")
+    if begun:
+        run_job(job_of(run))
+    take(run)
+    assert (now(run).status, outcomes(run)["b.csv"]) == ("finding", "still written")
+    assert to_end(run).status == "succeeded"
+    assert (outcomes(run), rows(database)) == (dict.fromkeys(("a.csv", "b.csv"), "loaded"), [1, 3, 4])
+
+
+def test_one_that_is_replaced_before_it_is_deleted_stays_and_delays_no_other(make, folder, ftp_connection):
+    schedule = make(**DAILY, connection=ftp_connection, afterwards="delete")
+    path = drop(folder, "a.csv")
+    drop(folder, "b.csv", "2,two\n")
+    for each in folder.iterdir():
+        shift_time(each, -48)
+    run = schedules.run_now(schedule)
+    run_job(to_import(run))
+    path.write_text("n,word\n3,three\n")
+    take(run)
+    assert (job_of(run).source.name, path.exists()) == ("b.csv", True)
+    assert "no longer the one" in run.files.get(name="a.csv").done_problem["what"]
