@@ -4,11 +4,13 @@ from pathlib import PurePath
 
 from importer.access.policy import may_now, require
 from importer.engine.mysql.connection import Connection
+from importer.engine.schema.column_names import cleaned_name
 from importer.engine.schema.table import Table, list_tables, read_table
 from importer.engine.source import archives
 from importer.engine.source.formats import registry
 from importer.models import Level, Target
 
+UNNAMED = "imported"  # the table for a file without a character that can be in a name
 MOST_OFFERED = 50
 MOST_READ = 100_000  # names of which those are chosen that the person may load into
 
@@ -20,7 +22,14 @@ def offered_tables(connection: Connection, target: Target, search: str = "") -> 
 
 
 def table_name_of(file_name: str) -> str:
-    """The table that a file is probably for: its name without endings, `orders` for orders.csv and orders.csv.gz."""
+    """The table that a file is probably for: its name without endings, `orders` for orders.csv and orders.csv.gz.
+
+    Of the name remains what can be in the name of a table: no emoji, and no more characters than a table's name has.
+    """
+    return cleaned_name(_without_endings(file_name)) or UNNAMED
+
+
+def _without_endings(file_name: str) -> str:
     path = PurePath(file_name)
     if path.suffix.lower() not in archives.ENDINGS:
         return path.stem

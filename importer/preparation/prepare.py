@@ -36,6 +36,7 @@ from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
+from importer.engine.schema.column_names import may_exist
 from importer.engine.schema.new_table import NewColumn, NewTable, change_table, name_columns_as, partition_table
 from importer.engine.schema.table import Table, default_charset, existing_tables
 from importer.engine.sorting.key_sample import KeyOrder, key_order
@@ -297,6 +298,8 @@ def _suggested_table(schema: str, name: str, profile: Profile, request: ImportRe
 
 def _new_table(connection: Connection, server: Server, table: NewTable, request: ImportRequest) -> NewTable:
     """The table of mode create: the sample's suggestion, changed as requested."""
+    if not may_exist(table.schema, table.name):
+        raise Problem(f"No table can be named {table.name}.", advice="Leave emoji out of its name.")
     if existing_tables(connection, table.schema, [table.name]):
         raise TableExists(
             f"There is a table {table.schema}.{table.name} already.", advice="Choose another name, or mode replace."

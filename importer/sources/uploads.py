@@ -28,6 +28,7 @@ from importer.sources.upload_storage import fingerprint
 ABANDONED_AFTER = timedelta(hours=24)
 UNBEGUN_AFTER = timedelta(minutes=10)  # an announcement without a byte is removed after this time
 UNNAMED = "unnamed"
+JOINERS = "\u200c\u200d"  # invisible characters that belong to words and emoji
 LONGEST_PATH = 1024  # characters of the path of a file that stays where it is
 
 
@@ -61,8 +62,9 @@ def clean_name(name: str) -> str:
     It is never used as a path.
     """
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    shown = "".join(char for char in last if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")).strip()
-    return shown[:255] if shown.strip(".") else UNNAMED
+    hidden = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    shown = "".join(each for each in last if each in JOINERS or unicodedata.category(each) not in hidden).strip()
+    return shown[:255] if shown.strip(f".{JOINERS}") else UNNAMED
 
 
 def with_file_name(problem: Problem, source: SourceFile) -> Problem:

@@ -1,9 +1,10 @@
-"""Makes names of columns that both servers take from the names in a file's header."""
+"""Makes names that both servers take from the names of files, and from those in their headers."""
 
 import unicodedata
 from collections.abc import Sequence
 
 LONGEST_NAME = 64  # characters (manual, Identifier Length Limits)
+LAST_CHARACTER = "\uffff"  # of those that names have
 # Names that InnoDB keeps for itself, in any case (server-behaviour.md, Names).
 _TAKEN_BY_INNODB = ("db_row_id", "db_trx_id", "db_roll_ptr", "fts_doc_id")
 
@@ -19,7 +20,7 @@ def name_columns(header: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...
     taken = set(_TAKEN_BY_INNODB)
     for number, text in enumerate(header, start=1):
         cleaned = _cleaned(text)
-        base = cleaned[:LONGEST_NAME].strip() or f"column_{number}"
+        base = cleaned_name(text) or f"column_{number}"
         name, count = base, 1
         while folded(name) in taken:
             count += 1
@@ -29,6 +30,20 @@ def name_columns(header: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...
         if name != text.strip():
             notes.append(_note(number, text, cleaned, base, name))
     return tuple(names), tuple(notes)
+
+
+def cleaned_name(text: str) -> str:
+    """The text as a name that both servers take; "" if none of its characters can be in one."""
+    return _cleaned(text)[:LONGEST_NAME].strip()
+
+
+def may_exist(*names: str) -> bool:
+    """Whether a server may have things of these names.
+
+    Of a name with a character that no name has, it would say that the collations are mixed (MariaDB, error 1267), or
+    that the text cannot be converted (MySQL, 3854).
+    """
+    return all(character <= LAST_CHARACTER for name in names for character in name)
 
 
 def folded(name: str) -> str:
@@ -44,7 +59,7 @@ def is_valid_character(character: str) -> bool:
 
     Control and format characters are allowed by the servers, but nobody could see or type them.
     """
-    return ord(character) <= 0xFFFF and unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Cn")
+    return character <= LAST_CHARACTER and unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Cn")
 
 
 def _cleaned(text: str) -> str:

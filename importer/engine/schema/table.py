@@ -14,6 +14,7 @@ from MySQLdb.constants import ER
 from importer.engine.errors import TargetProblem, UnknownTable
 from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_table
+from importer.engine.schema.column_names import may_exist
 from importer.engine.schema.column_types import ColumnType, column_type, name_of
 from importer.engine.schema.description import see_all
 
@@ -144,6 +145,8 @@ class Table:
 
 def list_tables(connection: Connection, schema: str, search: str = "", limit: int = 50) -> list[str]:
     """Names of tables in `schema` that contain `search`, in order, at most `limit`; without Millrace's own tables."""
+    if not may_exist(schema, search):
+        return []
     rows = fetch_all(
         connection,
         "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND LOCATE(%s, TABLE_NAME) > 0"
@@ -161,6 +164,9 @@ def has_table(connection: Connection, name: str) -> bool:
 
 def existing_tables(connection: Connection, schema: str, names: Sequence[str]) -> set[str]:
     """The tables of `names` that exist in the schema, by case-insensitive names."""
+    names = [each for each in names if may_exist(schema, each)]
+    if not names:
+        return set()
     placeholders = ", ".join("%s" for _ in names)
     rows = fetch_all(
         connection,
@@ -181,6 +187,8 @@ def read_table(connection: Connection, schema: str, name: str, may_name: Callabl
     The problem names similar tables that `may_name` is true for; without it none, since not all who see the problem may
     know of all tables.
     """
+    if not may_exist(schema, name):
+        raise _unknown_table(connection, schema, name, may_name)
     see_all(connection)
     rows = fetch_all(
         connection,

@@ -89,7 +89,10 @@ class TestPacked:
 
     @pytest.mark.parametrize(
         ("name", "stem"),
-        [("people.csv", "people"), ("people.csv.gz", "people"), ("a.b.csv.ZST", "a.b"), ("a.b.zip", "a.b")],
+        [
+            *[("people.csv", "people"), ("people.csv.gz", "people"), ("a.b.csv.ZST", "a.b"), ("a.b.zip", "a.b")],
+            *[("sales \N{GRINNING FACE}.csv", "sales"), ("\N{GRINNING FACE}.csv", "imported"), ("a" * 99, "a" * 64)],
+        ],
     )
     def test_the_table_that_is_called_like_it(self, name, stem):
         assert table_name_of(name) == stem

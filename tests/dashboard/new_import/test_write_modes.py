@@ -147,6 +147,11 @@ class TestCreate:
         append = press(shown_form(answer), answer.content.decode(), "Append to the table")
         assert shown_form(show(browser, source, **append))["mode"] == "append"
 
+    def test_a_name_that_no_server_takes_is_refused(self, browser, user, target):
+        answer = show(browser, uploaded(user, ITEMS, "fresh.csv"), **form(target, "new \N{GRINNING FACE}", "create"))
+        assert answer.status_code == 422
+        assert "No table can be named new \N{GRINNING FACE}." in answer.content.decode()
+
     def test_a_name_that_is_no_table_offers_to_create_it(self, browser, user, target):
         source = uploaded(user, ITEMS, "items.csv")
         answer = show(browser, source, **form(target, "nowhere", "append"))

@@ -3,7 +3,14 @@
 import pytest
 
 from importer.engine.mysql.connection import Address, connect
-from importer.engine.schema.table import read_definition, read_digest
+from importer.engine.schema.table import (
+    UnknownTable,
+    existing_tables,
+    list_tables,
+    read_definition,
+    read_digest,
+    read_table,
+)
 from tests.engine.loads import account_with, run_sql
 
 
@@ -56,3 +63,15 @@ def test_table_that_the_account_may_not_see_has_no_definition(database: Address)
         run_sql(database, f"GRANT SELECT ON t TO '{lesser.user}'@'127.0.0.1'")
         assert digest_and_definition(lesser)[1] == digest_and_definition(database)[1]
         assert digest_and_definition(lesser, "other")[1] == ""
+
+
+def test_no_table_has_a_name_that_the_server_does_not_take(database: Address):
+    """Names of files have emoji, and those of tables have characters up to U+FFFF alone."""
+    run_sql(database, "CREATE TABLE `zürich` (n INT)")
+    with connect(database) as connection:
+        schema = database.database
+        assert list_tables(connection, schema, "zür") == ["zürich"]
+        assert list_tables(connection, schema, "z\N{GRINNING FACE}") == []
+        assert existing_tables(connection, schema, ["\N{GRINNING FACE}", "zürich"]) == {"zürich"}
+        with pytest.raises(UnknownTable):
+            read_table(connection, schema, "\N{GRINNING FACE}")

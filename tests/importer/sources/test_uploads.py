@@ -204,6 +204,8 @@ class TestNames:
             ("x" * 300, "x" * 255),
             ("\ud800.csv", ".csv"),
             ("naïve 名前.csv", "naïve 名前.csv"),
+            *[(joined, joined) for joined in ("👩\u200d💻.csv", "\u0645\u06cc\u200c\u062e\u0648.csv")],
+            ("\u200d", "unnamed"),
         ],
     )
     def test_a_name_is_only_ever_text(self, name, shown, upload_dir):
