@@ -62,17 +62,13 @@ document.addEventListener("htmx:afterSettle", () => {
 });
 
 // While the answer to a press is on its way, the form takes nothing more: the answer may bring other fields, and the request
-// of a change would take the place of the press. A change of which fields are shown counts as a press. The focus, which an
-// inert element cannot have, returns to where it was, or goes to what is next.
-let pressed = null; // the ids of the form's section and of the element that had the focus
+// of a change would take the place of the press. A change of which fields are shown counts as a press.
 const isPress = (event) => event && (event.type !== "change" || event.target.matches(".grid-window *"));
-const NEXT = [".questions button", ".start-bar .btn:enabled", "a[href]"];
 
 document.addEventListener("htmx:beforeSend", ({ detail: { elt, requestConfig } }) => {
   const source = elt.closest(".source");
   if (!source || !isPress(requestConfig.triggeringEvent)) return;
-  const active = document.activeElement;
-  pressed = source.contains(active) ? { section: source.id, element: active.id } : null;
+  noteFocus(source);
   source.inert = true;
 });
 document.addEventListener("htmx:afterRequest", ({ detail: { elt } }) => {
@@ -81,14 +77,31 @@ document.addEventListener("htmx:afterRequest", ({ detail: { elt } }) => {
   source.inert = false;
   if (source.isConnected) returnFocus(); // There was no answer that replaces it.
 });
+
+// An inert form and a new preview take the focus away. It returns to its control; if that is gone, after an answer it goes to
+// the next question, else to the nearest control before it.
+const CONTROLS = "input, select, textarea, button, summary, a[href], [tabindex]";
+let focus = null; // the id of the form's section, whether a question had it, and the ids up to its control, the last one first
+
+function noteFocus(section) {
+  const active = document.activeElement;
+  if (!section.contains(active)) return;
+  const controls = [...section.querySelectorAll(CONTROLS)];
+  const ids = controls.slice(0, controls.indexOf(active) + 1).map((each) => each.id);
+  focus = { section: section.id, asked: Boolean(active.closest(".questions")), ids: ids.reverse() };
+}
+document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => target.matches(".source") && noteFocus(target));
 document.addEventListener("htmx:afterSettle", returnFocus);
 
 function returnFocus() {
-  const section = document.getElementById(pressed?.section);
+  const section = document.getElementById(focus?.section);
   if (section?.inert) return; // Another part of it has settled.
-  const before = document.getElementById(pressed?.element);
-  pressed = null;
+  const { ids = [], asked } = focus ?? {};
+  focus = null;
   if (!section || !document.activeElement.contains(section)) return; // It has gone elsewhere since.
-  const near = before?.matches(":enabled, a, summary, [tabindex]") ? before : before?.parentElement.querySelector("button:enabled");
-  (near ?? NEXT.map((each) => section.querySelector(each)).find(Boolean))?.focus({ preventScroll: true });
+  const questions = asked ? section.querySelectorAll(".questions button, .start-bar .btn") : [];
+  for (const each of [...questions, ...ids.map((id) => document.getElementById(id)), ...section.querySelectorAll("a[href]")]) {
+    each?.focus({ preventScroll: true }); // One that is disabled or hidden does not take it.
+    if (document.activeElement === each) return;
+  }
 }

@@ -1,16 +1,18 @@
 """The new import page in a real browser: files go up in parts, and the preview appears where the upload was."""
 
 import base64
+import io
 import re
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, Request, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from importer.models import ImportJob, SourceFile
-from importer.sources import uploads
+from importer.sources import parts, uploads
 from tests.browser.conftest import expect_no_scrolling_sideways, session
 from tests.people import operator
 from tests.targets import target_with
@@ -95,6 +97,10 @@ class TestDroppedFile:
         assert source.file.read_text() == CITIES
         assert source.size > 3 * 20_000
 
+    def test_an_emoji_in_its_name_is_no_part_of_the_table(self, page, target, cities):
+        drop(page, cities.rename(cities.with_name("cities \N{GRINNING FACE}.csv")))
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+
     def test_start_goes_to_the_page_of_the_job(self, page, target, cities):
         drop(page, cities)
         page.get_by_role("button", name=f"into {target.database}.cities").click()
@@ -109,6 +115,10 @@ class TestDroppedFile:
         table.press("Tab")
         expect(page.get_by_role("button", name=f"into {target.database}.towns")).to_be_enabled()
         expect(page.get_by_label("id goes into")).to_be_focused()
+        table.fill("nowhere")
+        table.press("Tab")
+        expect(page.get_by_role("button", name="Create table nowhere")).to_be_visible()
+        expect(table).to_be_focused()  # What had the focus is gone, and this is before it.
 
     def test_enter_in_a_field_starts_nothing(self, page, target, cities):
         drop(page, cities)
@@ -133,6 +143,16 @@ class TestDroppedFile:
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
         drop(page, cities)
         expect(page.get_by_text("The same file has been uploaded before.")).to_be_visible()
+
+    def test_a_long_name_of_the_same_file_fits_a_phone(self, page, target, cities):
+        earlier = uploads.begin_upload(f"{'x' * 200}.csv", len(CITIES), User.objects.get())
+        parts.append(earlier, 0, io.BytesIO(CITIES.encode()), len(CITIES))
+        uploads.finish(earlier)
+        page.set_viewport_size({"width": 390, "height": 844})
+        drop(page, cities)
+        page.get_by_text("The same file has been uploaded before.").click()
+        box = page.get_by_role("link", name="xxx").bounding_box()
+        assert box["x"] + box["width"] < 390
 
     def test_it_fits_one_screen(self, target, page, cities):
         page.set_viewport_size({"width": 1280, "height": 1000})
