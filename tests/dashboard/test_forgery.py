@@ -1,6 +1,7 @@
 """Requests that another site makes a browser send, and fields that no form of ours has: neither changes anything."""
 
 from html.parser import HTMLParser
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from django.urls import reverse
 from dashboard import urls
 from dashboard.access.rules import RULES
 from tests.dashboard import test_access
-from tests.dashboard.test_rules import NAMES, address, everything
+from tests.dashboard.test_rules import NAMES, address, everything, some_at_once
 from tests.dashboard.test_rules import things as things  # noqa: PLC0414 -- a fixture
 from tests.people import admin, stranger
 
@@ -83,11 +84,11 @@ def test_without_the_token_of_our_form_an_admins_browser_is_refused(name: str, d
         assert answer.status_code == 403, verb
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_following_a_link_changes_nothing(name: str, client, things: dict[type, Any]):
+@some_at_once(PAGES)
+def test_following_a_link_changes_nothing(names: list[str], client, things: dict[type, Any]):
     client.force_login(admin("second"))
     before = everything()
-    for verb in READING:
+    for name, verb in product(names, READING):
         getattr(client, verb)(address(name, things))
     assert everything() == before
 

@@ -9,7 +9,6 @@ from dashboard.system import state
 from importer import queue
 from importer.engine.native import loader
 from importer.worker.hosts import presence
-from tests.stack import Stack, wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -83,11 +82,3 @@ def test_a_store_that_does_not_answer_is_named(client, redis, settings, closed_p
     state._store_answers.cache_clear()
     assert not state.state().store_answers
     state._store_answers.cache_clear()
-
-
-def test_real_workers_serve_every_queue(client, stack: Stack):
-    queue.connection.cache_clear()
-    ready = lambda: client.get(reverse("readyz")).json()["failing"] == []  # noqa: E731
-    wait_until(ready, what="workers of every queue to give a sign of life")
-    stack.load_worker.stop()
-    wait_until(lambda: client.get(reverse("readyz")).json()["failing"] == ["queue load"], what="the load worker to end")

@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+from django.urls import reverse
+
 from config.version import VERSION
 from importer import queue
 from importer.worker.hosts import presence
@@ -17,6 +20,15 @@ def test_live_workers_add_up_to_the_parallel_loads(stack: Stack):
     assert (control.role, load.role, control.host) == ("control", "load", load.host)
     assert (load.version, load.slots, load.queues, load.direct) == (VERSION, 2, ("load",), True)
     assert 0 <= load.silent <= presence.SILENCE_SECONDS
+
+
+@pytest.mark.django_db
+def test_the_page_of_readiness_names_the_queue_that_no_worker_serves(client, stack: Stack):
+    queue.connection.cache_clear()
+    ready = lambda: client.get(reverse("readyz")).json()["failing"] == []  # noqa: E731
+    wait_until(ready, what="workers of every queue to give a sign of life")
+    stack.load_worker.stop()
+    wait_until(lambda: client.get(reverse("readyz")).json()["failing"] == ["queue load"], what="the load worker to end")
 
 
 def test_workers_of_several_machines_add_up(redis):
