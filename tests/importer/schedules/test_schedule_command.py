@@ -46,7 +46,8 @@ def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
     begun = schedule("run", "daily", "--no-wait", "--date", "2026-01-01")
     assert (begun["cause"], begun["status"], begun["moment"]) == ("by hand", "waiting", "2025-12-31T17:30:00+00:00")
     to_end(ScheduleRun.objects.get(pk=begun["run"]))
-    (shown,) = schedule("show", "daily")["runs"]
+    shown, of_the_import = schedule("show", "daily")["runs"]
+    assert (of_the_import["status"], of_the_import["files"][0]["name"]) == ("skipped", "made.csv")
     assert [(each["name"], each["outcome"], each["rows"]) for each in shown["files"]] == [("a.csv", "loaded", 2)]
     assert "a.csv: loaded, 2 rows" in told("show", "daily")
     assert "rejected rows of each file: none" in told("show", "daily")
