@@ -9,7 +9,8 @@ from django.template.loader import render_to_string
 from importer.models.outcomes.looks import look_of
 
 LONGEST_SUBJECT = 160
-_BREAKS = re.compile(r"\s+")
+# Blanks, breaks and control characters, which names and values may have and no header may.
+_BREAKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 
 def subject(payload: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from email.header import decode_header, make_header
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from importer.engine.plan.options import Options
 from importer.models import Channel, DiscoveredFile, ImportJob, Notification, ScheduleRun, Subscription, Target
 from importer.models.channel import Event
 from importer.notifications import delivery, rendering
+from importer.notifications.channel_kinds import kind_of
+from importer.notifications.payload import test_payload as payload_of_test
 from importer.notifications.webhook import standard_signature
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -100,6 +103,19 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     assert inbox.came[0]["X-RcptTo"] == "ann@example.org, bob@example.org"
     equation = inbox.came[1].get_payload()[0].get_payload(decode=True).decode()
     assert "2 rows = 1 loaded + 0 replaced + 0 unchanged + 0 skipped + 1 rejected" in equation
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("a\r\nBcc: eve@example.org", "a Bcc: eve@example.org"), ("a\x1b[2J\0b", "a [2J b"), ("é" * 3000, "é" * 100)],
+)
+def test_a_name_adds_no_header_and_its_mail_arrives(mail: Channel, inbox: Inbox, name: str, shown: str):
+    assert kind_of(mail).send(mail, "key", {**payload_of_test(), "what": f"{name} is empty."}) == ""
+    (came,) = inbox.came
+    assert (came["Bcc"], came["X-RcptTo"]) == (None, "ann@example.org, bob@example.org")
+    subject = str(make_header(decode_header(" ".join(came["Subject"].split()))))
+    assert subject.startswith(f"Millrace: this is a test: {shown}")
+    assert name.replace("\r\n", "\n") in came.get_payload()[0].get_payload(decode=True).decode().replace("\r\n", "\n")
 
 
 def test_an_unreachable_target_is_an_outcome_of_its_own(webhook: Channel):
