@@ -145,9 +145,9 @@ def write_schedule(schedule: Mapping[str, Any], say: Writer, warn: Writer) -> No
 
 def write_run(run: Mapping[str, Any], say: Writer, warn: Writer) -> None:
     """Write a run of a schedule, its files and its problem."""
-    words = _run_outcome(run)
-    note = f": {run['note']}" if run["note"] not in ("", words) else ""
-    say(f"run {run['run']}, {run['cause']}, {run['due_at']}, {words}{note}")
+    words, note = _run_outcome(run), run["note"]
+    shown = note if note.startswith(words) else ": ".join(filter(None, (words, note)))
+    say(f"run {run['run']}, {run['cause']}, {run['due_at']}, {shown}")
     for each in run["files"]:
         rows = f", {each['rows']:,} rows by import {each['job']}" if each["job"] else ""
         say(f"  {each['name']}: {each['outcome']}{rows}")

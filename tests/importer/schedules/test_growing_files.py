@@ -13,6 +13,7 @@ from importer.schedules.run.discovery import MOST_LOOKS, MOST_WATCHES
 from tests.importer.schedules.conftest import drop, shift_time
 from tests.importer.schedules.steps import job_of, now, outcomes, take, to_end, to_import
 from tests.importer.schedules.test_runs import rows
+from tests.importer.schedules.test_schedule_command import told
 from tests.importer.steps import run as run_job
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -83,6 +84,8 @@ def test_one_that_never_settles_is_given_up_unless_a_later_run_follows(make, fol
     assert (outcome_of_run(run), run.looks, list(outcomes(run).values())) == (outcome, looks, ["still written"])
     assert [each["event"] for each in run.events] == (["failed"] if outcome == "failed" else [])
     assert run.problem.get("where", "a").startswith("a")
+    if outcome != "failed":
+        assert f", {outcome}: 1 file still written\n" in told("show", "nightly")
 
 
 @pytest.mark.parametrize("begun", [False, True])
