@@ -12,6 +12,7 @@ from dashboard.formatting import percent
 from importer import jobs
 from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.source.formats.registry import FORMATS
+from importer.jobs.rejects.answers import rows_missing
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import ACCOUNTED_ROWS
 from importer.models.outcomes import outcome_words
@@ -65,6 +66,17 @@ def _copying(job: ImportJob) -> tuple[str, str]:
     if job.file_dialect.is_converted:
         doing, done = f"Converting {FORMATS[job.file_dialect.format].label} to text", "Converted"
     return doing + also[0], done + also[1]
+
+
+def _rejected_words(rejected: int, missing: int) -> str:
+    """How many rows were rejected, and how many of them later imports have not loaded."""
+    one = rejected == 1
+    were = f"{rejected:,} {'row was' if one else 'rows were'} rejected"
+    if missing == rejected:
+        return f"{were} and {'is' if one else 'are'} not in the table"
+    if not missing:
+        return f"{were}; {'it was' if one else 'all were'} loaded later"
+    return f"{were}; {missing:,} of them {'is' if missing == 1 else 'are'} not in the table"
 
 
 @dataclass(frozen=True)
@@ -153,8 +165,7 @@ class Progress:
         if job.restored_at:
             return "The old table is back; none of these rows is in the table"
         if job.status == Status.SUCCEEDED and job.rejected_rows:
-            were = "row was rejected and is" if job.rejected_rows == 1 else "rows were rejected and are"
-            return f"{job.rejected_rows:,} {were} not in the table"
+            return _rejected_words(job.rejected_rows, rows_missing(job))
         return ""
 
     @property

@@ -74,6 +74,16 @@ class TestSection:
         assert "Completed with rejects, 3 rows" in html
         assert "rejected</span>" not in page(browser, make_job(Status.SUCCEEDED)).split("<h2")[0]
 
+    def test_the_headline_counts_the_rows_that_later_imports_have_loaded(self, browser):
+        job = with_rejects(attempts=2)
+        html = page(browser, job)
+        assert "3 rows were rejected and are not in the table" in html
+        assert ("loaded in 2 attempts" in html, "at the first attempt" in html) == (True, False)
+        make_job(Status.SUCCEEDED, chunks=1, loaded_rows=1, rejected_rows=1, rejects_of=job)
+        assert "3 rows were rejected; 2 of them are not in the table" in page(browser, job)
+        make_job(Status.SUCCEEDED, chunks=1, loaded_rows=2, rejects_of=job)
+        assert "3 rows were rejected; all were loaded later" in page(browser, job)
+
     def test_where_every_row_was_rejected_nothing_was_committed(self, browser):
         job = make_job(Status.SUCCEEDED, chunks=1)
         ImportJob.objects.filter(pk=job.pk).update(loaded_rows=0, rejected_rows=job.scanned_rows)
