@@ -123,7 +123,7 @@ def test_values_are_fixed_with_the_keyboard_alone(opened, sixty: ImportJob):
     page = opened(f"/jobs/{sixty.pk}/")
     page.get_by_label("lat, line 2", exact=True).fill("52.5")
     page.keyboard.press("Tab")
-    expect(page.get_by_text("1 row is fixed and waits")).to_be_visible()
+    expect(page.get_by_text("1 row is changed and waits")).to_be_visible()
     expect(page.get_by_role("button", name="Fix all values of line 2", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_label("lon", exact=True)).to_have_value("2")
@@ -146,7 +146,7 @@ def test_what_is_typed_before_the_server_answers_stays(opened, sixty: ImportJob)
     page.keyboard.press("Tab")
     page.get_by_label("lat, line 4", exact=True).fill("47")  # and it has the focus
     held[0].continue_()
-    expect(page.get_by_text("2 rows are fixed and wait")).to_be_visible()
+    expect(page.get_by_text("2 rows are changed and wait")).to_be_visible()
     values = [("lat", "52.5"), ("lon", "13.4"), ("lat, line 3", "48.2"), ("lat, line 4", "47")]
     for name, value in values:
         expect(page.get_by_label(name, exact=True)).to_have_value(value)
@@ -206,7 +206,7 @@ def test_a_value_that_was_not_kept_is_not_left_behind_without_a_question(
     page.get_by_label("day, line 4", exact=True).fill("2026-03-01")
     load.click()
     # The answer to Cancel sends it again.
-    expect(page.get_by_text("2 rows are fixed and wait")).to_be_visible()
+    expect(page.get_by_text("2 rows are changed and wait")).to_be_visible()
     assert asked == ["What you entered in line 4 was not kept. Continue without it? Cancel keeps it here."]
     expect(page.get_by_label("day, line 4", exact=True)).to_have_value("2026-03-01")
     assert not ImportJob.objects.filter(rejects_of=job).exists()
@@ -232,5 +232,5 @@ def test_values_that_a_browser_changes_stay_as_they_are_in_the_file(opened, sett
     page.get_by_role("button", name="Fix all values of line 2", exact=True).click()
     page.get_by_label("lat", exact=True).fill("52.5")
     page.keyboard.press("Tab")
-    expect(page.get_by_text("1 row is fixed and waits")).to_be_visible()
+    expect(page.get_by_text("1 row is changed and waits")).to_be_visible()
     assert RowFix.objects.get().texts == [one_line, "52.5", "Main St\rVienna", lines, ""]

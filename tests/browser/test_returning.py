@@ -117,7 +117,7 @@ def test_a_lossy_night_is_amber_everywhere_and_is_fixed_from_home(
         value = rejected.get_by_label(f"name, line {number + 2}", exact=True)
         value.fill(f"n{number}")
         value.press("Tab")
-    expect(page.get_by_text(f"{LOST} rows are fixed and wait")).to_be_visible()
+    expect(page.get_by_text(f"{LOST} rows are changed and wait")).to_be_visible()
     page.locator("#job-load-fixed").click()
     # Before that the page of the lossy import would be taken for it.
     page.wait_for_url(lambda url: reverse("job", args=[lossy.pk]) not in url)

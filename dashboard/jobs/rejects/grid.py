@@ -12,6 +12,7 @@ from importer.access.policy import Forbidden, require
 from importer.engine.errors import Problem
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.jobs.rejects import fixes
+from importer.jobs.rejects.fates import doubts, fates
 from importer.jobs.rejects.fixes import LONGEST_EDITED, Fixes
 from importer.jobs.rejects.rows import RejectedRecord, Why, reasons, rows
 from importer.models import ImportJob, Level
@@ -51,6 +52,7 @@ class Cell:
 class Row:
     """A rejected row with the values of its shown columns. `taken`: an import has it; `by`: which, if it is there.
 
+    `fate`: what that has done with it. `doubt`: why the table would not take it with the values of the draft.
     `cells` is empty if the record cannot be told from its neighbours.
     """
 
@@ -59,6 +61,8 @@ class Row:
     fixed: bool
     taken: bool
     by: ImportJob | None
+    fate: str = ""
+    doubt: str = ""
     open: bool = False
     problem: str = ""
 
@@ -133,7 +137,7 @@ def grid_of(job: ImportJob, why: int | None = None, page: int = 1) -> Grid:
     return Grid(
         columns=columns,
         names=[names_of(job)[number] for number in columns],
-        rows=[_row(job, each, known, columns) for each in found],
+        rows=_rows(job, found, known, columns),
         filters=filters,
         chosen=chosen,
         page=page,
@@ -156,7 +160,7 @@ def shown_columns(job: ImportJob, found: Sequence[RejectedRecord]) -> list[int]:
 
 def row_of(job: ImportJob, row: RejectedRecord, columns: Sequence[int] | None) -> Row:
     """One row of the grid for the acting person; without `columns`, all of its values, each ready to be fixed."""
-    return _row(job, row, fixes.fixes_of(job, cast(User, acting_user())), columns)
+    return _rows(job, [row], fixes.fixes_of(job, cast(User, acting_user())), columns)[0]
 
 
 def refused(job: ImportJob, row: Row, texts: Sequence[str], problem: Problem) -> Row:
@@ -187,17 +191,21 @@ def wrong_fields(job: ImportJob, row: RejectedRecord) -> set[int]:
     }
 
 
-def _row(job: ImportJob, row: RejectedRecord, known: Fixes, columns: Sequence[int] | None) -> Row:
-    taken = row.at in known.taken
-    texts = None if taken else known.own.get(row.at)
-    return Row(
-        row,
-        _cells(job, row, texts, columns) if row.record else [],
-        fixed=texts is not None,
-        taken=taken,
-        by=known.taken.get(row.at),
-        open=columns is None,
-    )
+def _rows(job: ImportJob, found: Sequence[RejectedRecord], known: Fixes, columns: Sequence[int] | None) -> list[Row]:
+    told, doubted = fates(job, found, known), doubts(job, found, known)
+    return [
+        Row(
+            each,
+            _cells(job, each, known.own.get(each.at), columns) if each.record else [],
+            fixed=each.at in known.own,
+            taken=each.at in known.taken,
+            by=known.taken.get(each.at),
+            fate=told.get(each.at, ""),
+            doubt=doubted.get(each.at, ""),
+            open=columns is None,
+        )
+        for each in found
+    ]
 
 
 def _cells(

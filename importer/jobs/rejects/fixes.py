@@ -32,11 +32,13 @@ LONGEST_EDITED = 10_000
 class Fixes:
     """The corrections of an import's rejected rows as a person sees them.
 
-    `own`: the person's drafts. `taken`: the import that took the row, None if that was deleted.
+    `own`: the person's drafts. `taken`: the import that took the row, None if that was deleted. `taken_texts`: the
+    texts with which it took the row, empty if they are no longer kept.
     """
 
     own: Mapping[Place, Sequence[str]]
     taken: Mapping[Place, ImportJob | None]
+    taken_texts: Mapping[Place, Sequence[str]]
 
 
 def can_be_fixed(job: ImportJob) -> bool:
@@ -53,8 +55,12 @@ def fixes_of(job: ImportJob, person: User) -> Fixes:
     """The person's drafts, and the rows that were taken already, by whomever."""
     stored = RowFix.objects.filter(job=job, key=job.key).select_related("taken_by")
     own = {(each.chunk, each.place): each.texts for each in stored.filter(person=person, taken_at=None).order_by("pk")}
-    taken = {(each.chunk, each.place): each.taken_by for each in stored.exclude(taken_at=None)}
-    return Fixes({place: texts for place, texts in own.items() if place not in taken}, taken)
+    gone = {(each.chunk, each.place): each for each in stored.exclude(taken_at=None)}
+    return Fixes(
+        {place: texts for place, texts in own.items() if place not in gone},
+        {place: each.taken_by for place, each in gone.items()},
+        {place: each.texts for place, each in gone.items()},
+    )
 
 
 def cells_of(job: ImportJob, row: RejectedRecord) -> list[RejectedCell]:

@@ -91,7 +91,7 @@ def test_rows_are_fixed_in_place_and_loaded_once(browser, user, rejected, databa
     assert ">Fixed</span>" in answer.content.decode()
     fix(browser, rejected, 2, value_1='say "hi";\r\nthrice', value_2="4.5")
     fix(browser, rejected, 3, value_2="6", value_3="2026-01-06")
-    assert "3 rows are fixed" in page(browser, rejected)
+    assert "3 rows are changed" in page(browser, rejected)
     answer = load(browser, rejected)
     loaded = run(ImportJob.objects.get(rejects_of=rejected))
     assert answer.redirect_chain[-1][0] == reverse("job", args=[loaded.pk])
@@ -109,6 +109,25 @@ def test_rows_are_fixed_in_place_and_loaded_once(browser, user, rejected, databa
     assert ImportJob.objects.count() == 2
     event = AuditEvent.objects.filter(action="job_load_fixed", outcome="done").get()
     assert (event.details["started"], event.details["rows"]) == (loaded.pk, 3)
+
+
+def test_a_change_that_does_not_fit_is_no_fix(browser, rejected):
+    answer = fix(browser, rejected, 0, value_2="z").text
+    assert (">Changed</span>" in answer, ">Fixed</span>" in answer, "reject-mark" in answer) == (True, False, False)
+    assert re.search("Still not as the table of this import takes it. amount: .*decimal", answer)
+    fix(browser, rejected, 1, value_3="2026-01-03")
+    load(browser, rejected)
+    again = run(ImportJob.objects.get(rejects_of=rejected))
+    html = grid(browser, rejected)
+    assert (again.loaded_rows, again.rejected_rows) == (1, 1)
+    assert html.count(f"Rejected again, import {again.pk}") == 1
+    assert html.count(f"Fixed, import {again.pk}") == 1
+    fix(browser, rejected, 2, value_2="z")
+    load(browser, rejected)
+    last = ImportJob.objects.order_by("pk").last()
+    assert f"Being loaded, import {last.pk}" in grid(browser, rejected)
+    assert run(last).rejected_rows == 1
+    assert f"Rejected again, import {last.pk}" in grid(browser, rejected)
 
 
 def test_each_person_has_own_drafts_and_no_row_is_loaded_twice(browser, client, rejected, database):
