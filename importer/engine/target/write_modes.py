@@ -200,6 +200,12 @@ def _effects_on_dependencies(
     mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     if mode == "replace":
+        if dependencies.triggers_hidden:
+            yield (
+                f"Triggers of {table.name} would be lost, and the account does not see whether there are any",
+                "they would stay with the old table; an account that sees them (GRANT TRIGGER"
+                f" ON {table.schema}.{table.name}) is refused such a table",
+            )
         if dependencies.views:
             yield f"Views keep working: {', '.join(dependencies.views)}", "they find the table by its name"
         if dependencies.granted:

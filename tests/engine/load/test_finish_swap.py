@@ -12,6 +12,7 @@ from importer.engine.schema.dependencies import next_auto_increment, read_depend
 from importer.engine.target import staging
 from importer.engine.target.table_backup import drop, restore
 from importer.engine.target.table_backup import size as backup_size
+from tests.engine.loads import account_with
 from tests.engine.staged import Import, given, planned, rows_of
 
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))"
@@ -281,3 +282,19 @@ def test_in_file_duplicates_of_a_replaced_table_are_sorted_out_in_order(database
     path.write_text("1,first\n2,two\n1,last\n")
     load = planned(database, path, "replace", "id", "name", on_duplicate="replace")
     assert load.plan.ordered
+
+
+@pytest.mark.parametrize("more", [(), ("TRIGGER",)])
+def test_triggers_that_the_account_does_not_see_are_named_as_a_risk(
+    database: Address, file: Path, server, more: tuple[str, ...]
+):
+    given(database, PEOPLE)
+    hook = "CREATE TRIGGER hook BEFORE INSERT ON t FOR EACH ROW SET NEW.name = 'x'"
+    with account_with(database, "SELECT", "INSERT", "CREATE", "ALTER", "DROP", *more) as few:
+        load = planned(few, file, "replace", "id", "name")
+        hidden = server.flavour == "mysql" and not more
+        assert any("the account does not see" in each.choice for each in load.plan.reasons) == hidden
+        given(database, hook)
+        if not hidden:
+            with pytest.raises(Problem, match="has triggers"):
+                planned(few, file, "replace", "id", "name")
