@@ -1,6 +1,6 @@
 """Previews the values of some rows as they will be stored; the server evaluates the expressions of the load."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from importer.engine.mapping.columns import ColumnMapping
@@ -8,6 +8,7 @@ from importer.engine.mapping.expressions import expression, is_plain
 from importer.engine.mapping.transforms import check_transforms
 from importer.engine.mysql.connection import SQL_MODE, Connection, execute, fetch_all
 from importer.engine.schema.table import Column, Table
+from importer.engine.schema.value_kinds import plain_number
 
 # Longer texts, in characters, are shown as they are in the file.
 LONGEST = 1000
@@ -32,12 +33,39 @@ def preview_values(
     Raises Problem if transforms do not suit their column.
     """
     names = {column.name.lower() for column in table.columns}
-    converted = [number for number, each in enumerate(mapping) if each.column.lower() in names and not is_plain(each)]
+    columns = {
+        number: table.column(each.column) for number, each in enumerate(mapping) if each.column.lower() in names
+    }
+    shown = _by_server(connection, columns, mapping, rows)
+    for number, column in columns.items():
+        if column.column_type.is_number and "zerofill" not in column.type.lower():
+            _show_plain_numbers(number, rows, shown)
+    return shown
+
+
+def _show_plain_numbers(number: int, rows: Sequence[Sequence[str]], shown: list[dict[int, PreviewValue]]) -> None:
+    """Add the numbers that are stored in another notation than the file has: 007 as 7."""
+    for row, values in zip(rows, shown, strict=True):
+        if number >= len(row) or len(row[number]) > LONGEST:
+            continue
+        given = values.get(number, PreviewValue(row[number]))
+        plain = plain_number(given.text or "")
+        if plain != (given.text or ""):
+            values[number] = PreviewValue(plain)
+
+
+def _by_server(
+    connection: Connection,
+    columns: Mapping[int, Column],
+    mapping: Sequence[ColumnMapping],
+    rows: Sequence[Sequence[str]],
+) -> list[dict[int, PreviewValue]]:
+    """For each row the values that are converted by an expression, which the server evaluates."""
+    converted = [number for number in columns if not is_plain(mapping[number])]
     if not converted or not rows:
         return [{} for _ in rows]
-    columns = {number: table.column(mapping[number].column) for number in converted}
-    for number, column in columns.items():
-        check_transforms(mapping[number].transforms, mapping[number].datetime_format, column)
+    for number in converted:
+        check_transforms(mapping[number].transforms, mapping[number].datetime_format, columns[number])
     values = ", ".join(
         f"CAST({_preview_expression(number, mapping[number], columns[number])} AS BINARY)" for number in converted
     )

@@ -55,3 +55,15 @@ def test_preview_has_no_values_that_are_stored_unchanged(database: Address):
         execute(connection, "CREATE TABLE t (a INT)")
         table = read_table(connection, database.database, "t")
         assert preview_values(connection, table, (ColumnMapping("a"), ColumnMapping("")), [("1", "2")]) == [{}]
+
+
+def test_preview_shows_numbers_in_the_notation_in_which_they_are_stored(database: Address):
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE t (a INT, b DECIMAL(5,2), c INT(4) ZEROFILL, d VARCHAR(9), e INT)")
+        table = read_table(connection, database.database, "t")
+        mapping = (*map(ColumnMapping, "abcd"), ColumnMapping("e", ("NA",)))
+        rows = [("000007", "+07.50", "0007", "007", "007"), ("Summe", "", "x", "x", "NA"), ("-0",)]
+        first, second, third = preview_values(connection, table, mapping, rows)
+    assert {number: value.text for number, value in first.items()} == {0: "7", 1: "7.50", 4: "7"}
+    assert second == {4: PreviewValue(None)}
+    assert third[0] == PreviewValue("0")

@@ -11,6 +11,7 @@ from importer.engine.mapping.date_formats import is_date
 from importer.engine.mapping.new_table.typed_values import is_few, is_value_of, reader
 from importer.engine.mapping.readings import Choice, Fits, choose, trimmed
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS
+from importer.engine.schema.column_types import column_type
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import ANY_NUMBER, TypeTracker, is_of_kind
 from importer.engine.schema.value_kinds import is_number
@@ -176,17 +177,23 @@ def _note_on_text(names: FieldNames, values: Counter[str]) -> str:
         return f"text: words for yes and no. {names.typed('tinyint')} {names.mapped('yes-no')} makes them 1 and 0."
     if all(map(_TIME.fullmatch, values)):
         return f"text: times or durations. {names.typed('time')} makes them TIME values, up to 838:59:59."
-    numbers = sum(times for value, times in values.items() if is_number(value, fraction=True))
-    if numbers == values.total():
-        odd = next((each for each in values if each[:1] == "+" or _has_leading_zero(each)), "")
-        why = "a plus sign" if odd[:1] == "+" else "a leading zero"
-        return f"text, since a number has no place for {why} ({shortened(odd)})." if odd else ""
-    if numbers < _NEARLY_ALL * values.total():
+    numbers = {value: times for value, times in values.items() if is_number(value, fraction=True)}
+    many = sum(numbers.values())
+    if many < _NEARLY_ALL * values.total():
         return ""
-    odd = next(value for value in values if not is_number(value, fraction=True))
+    code = next((each for each in numbers if each[:1] == "+" or _has_leading_zero(each)), "")
+    if code:
+        why = "a plus sign" if code[:1] == "+" else "a leading zero"
+        return f"text, since a number has no place for {why} ({shortened(code)})."
+    tracker = tracked(numbers)
+    odd = next((value for value in values if value not in numbers), "")
+    if tracker.code:
+        return f"text, since {tracker.code}."
+    if not odd or not column_type(tracker.type).is_number:
+        return ""
     return (
-        f"text, since {shortened(odd)} is no number, as {numbers:,} of {values.total():,} values are."
-        f" {names.typed('int')} makes it a number; {names.mapped(f'null={odd}')} makes this value NULL."
+        f"text, since {shortened(odd)} is no number, as {many:,} of {values.total():,} values are."
+        f" {names.typed(tracker.type)} makes it a number; {names.mapped(f'null={odd}')} makes this value NULL."
     )
 
 

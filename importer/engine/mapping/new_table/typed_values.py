@@ -1,9 +1,7 @@
 """The values of a field as a column of numbers or dates reads them: in the notation of SQL, or not at all."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.date_formats import matches
@@ -11,13 +9,12 @@ from importer.engine.mapping.date_values import stored_text
 from importer.engine.mapping.transforms import TRANSFORMS, normalized_number
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import ANY_NUMBER, is_of_kind
-from importer.engine.schema.value_kinds import is_number
+from importer.engine.schema.value_kinds import is_number, plain_number
 
 # Gives a value in the notation of SQL, such as 1234.5 or 2024-12-31; None if the mapping does not read it.
 Reader = Callable[[str], str | None]
 # A column keeps its type with at most this share of values that are not of the type, and always with one of them.
 MOST_BAD = 0.05
-_LARGE_EXPONENT = re.compile(r"[eE][+-]?[0-9]{3,}")
 
 
 def is_few(bad: int, total: int) -> bool:
@@ -64,11 +61,3 @@ def reader(mapping: ColumnMapping, column: Column, *, stated: bool = False) -> R
         return plain_number(read_text) if as_number else read_text
 
     return read
-
-
-def plain_number(text: str) -> str:
-    """A number without plus sign, leading zeros and exponent; other texts, and huge exponents, as they are."""
-    if not is_number(text, fraction=True) or _LARGE_EXPONENT.search(text):
-        return text
-    plain = format(Decimal(text), "f")
-    return "0" if plain == "-0" else plain

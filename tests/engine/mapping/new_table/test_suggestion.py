@@ -148,13 +148,28 @@ def test_types_and_formats_of_a_file_with_semicolons(suggest_both, values, type_
         (("1.234,50 €", "-5,00 €"), ("which keeps the currency ('1.234,50 €')", "--map 'x=x:money-comma-€' makes it")),
         (("$1,234", "$5,678"), ("1234 (amount in $, decimal point)", "1.234", "--map 'x=x:money-$'")),
         (("25:30:00", "0:00:10.5"), ("times or durations", "--type 'x=time'")),
-        ([*map(str, range(9)), "n/k"], ("'n/k' is no number, as 9 of 10 values are", "--map 'x=x:null=n/k'")),
+        ([*map(str, range(9)), "n/k"], ("'n/k' is no number, as 9 of 10 values are", "--type 'x=int' makes it a number",
+                                        "--map 'x=x:null=n/k'")),
+        (["2.5", *map(str, range(8)), "n/k"], ("'n/k' is no number", "--type 'x=decimal(4,1)' makes it a number")),
     ],
-)
+)  # fmt: skip
 def test_a_text_that_could_be_more_has_a_note_with_the_flag(suggest_both, values, notes):
     table, _ = suggest_both(semicolons(*values))
     [about] = [note for note in table.notes if note.startswith("x: ")]
     assert all(note in about for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ([f"{number:06}" for number in range(9)], "a number has no place for a leading zero ('000000')"),
+        ([f"+49{number}" for number in range(9)], "a number has no place for a plus sign ('+490')"),
+        ([f"{number}e5" for number in range(1, 10)], "1e5 would become a number with more digits"),
+    ],
+)
+def test_codes_above_a_total_are_not_said_to_be_numbers(suggested, values, why):
+    [note] = [each for each in suggested(column_of(*values, "Summe")).notes if each.startswith("x: ")]
+    assert note == f"x: text, since {why}."
 
 
 def test_a_point_beside_decimal_commas_may_be_one_between_thousands(suggest_both):
