@@ -33,9 +33,7 @@ def preview_values(
     Raises Problem if transforms do not suit their column.
     """
     names = {column.name.lower() for column in table.columns}
-    columns = {
-        number: table.column(each.column) for number, each in enumerate(mapping) if each.column.lower() in names
-    }
+    columns = {number: table.column(each.column) for number, each in enumerate(mapping) if each.column.lower() in names}
     shown = _by_server(connection, columns, mapping, rows)
     for number, column in columns.items():
         if column.column_type.is_number and "zerofill" not in column.type.lower():

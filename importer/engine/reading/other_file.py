@@ -14,6 +14,7 @@ from importer.engine.source.byte_source import Readable, SourceLocation, open_so
 from importer.engine.source.decoding import open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
+from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
 from importer.engine.source.profile.header import header_question
@@ -64,7 +65,7 @@ def _with_sampled(path: SourceLocation, profile: Profile, stated: Collection[str
     dialect = profile.dialect
     lines = [name for name in LINES if name in stated and getattr(dialect, name)]
     seen: list[str] = []
-    if lines and not dialect.is_converted:
+    if lines:
         shown = _shown_lines(path, _whole(path, profile))
         seen = [name for name in lines if shown[name] == getattr(dialect, name)]
     if "skip_rows" in stated and dialect.skip_rows and not rows_above(path, profile):
@@ -122,7 +123,7 @@ def _differences(path: SourceLocation, profile: Profile, columns: Sequence[str])
     """A question for each difference, with what this file shows as its first answer."""
     yield from (each for each in profile.decisions if each.name == "member" and each.guessed)
     yield from filter(None, (_differing_header(profile, columns), _differing_preamble(path, profile)))
-    if profile.dialect.is_converted:
+    if profile.dialect.is_converted and "skip_footer" not in profile.dialect.sampled:
         return
     whole = _whole(path, profile)
     shown = _shown_lines(path, whole)
@@ -140,13 +141,23 @@ def _whole(path: SourceLocation, profile: Profile) -> Profile:
 
 def _shown_lines(path: SourceLocation, whole: Profile) -> dict[str, int | None]:
     """How many lines of units and of a footer the file has; None if that is not known."""
-    if not whole.rows:
-        return dict.fromkeys(LINES)
+    if not whole.rows or whole.dialect.is_converted:
+        return {**dict.fromkeys(LINES), "skip_footer": _rows_of_footer(path, whole.dialect)}
     first, below = whole.rows[0], whole.rows[1:]
     units = int(are_units(first) and not any(map(are_units, below))) if whole.dialect.header else None
     tail = _tail(path, whole.dialect)
     footer = footer_decision(tail, whole.dialect.plain, whole.dialect.width)[0] if tail else None
     return dict(zip(LINES, (units, footer), strict=True))
+
+
+def _rows_of_footer(path: SourceLocation, dialect: Dialect) -> int | None:
+    """How many rows of a footer a sheet of a workbook has; None if that is not known, and for other formats."""
+    options = FORMATS[dialect.format].options if dialect.is_converted else ()
+    if "skip_footer" not in options:
+        return None
+    known = {name: getattr(dialect, name) for name in ("format", *options) if name != "skip_footer"}
+    fresh = profile_file(path, **known, **({"member": dialect.member} if dialect.member else {}))
+    return fresh.dialect.skip_footer if "skip_footer" in fresh.dialect.sampled else None
 
 
 def _differing_header(profile: Profile, columns: Sequence[str]) -> Decision | None:
@@ -223,7 +234,8 @@ def _differing_footer(path: SourceLocation, dialect: Dialect, shown: Mapping[str
     lines = shown["skip_footer"]
     if "skip_footer" not in dialect.sampled or lines is None or lines == dialect.skip_footer:
         return None
-    last = last_lines(_tail(path, dialect), dialect.plain, max(lines, dialect.skip_footer))
+    most = max(lines, dialect.skip_footer)
+    last = last_lines(_tail(path, replace(dialect, skip_footer=0)), dialect.plain, most)
     evidence = (
         f"The file ends {_footer(lines)} ({last}), and the file that showed the format {_footer(dialect.skip_footer)}."
     )

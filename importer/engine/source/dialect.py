@@ -247,6 +247,7 @@ _OF_CSV: dict[str, Any] = {
     "format": CSV,
     "fields": (),
     "skip_rows": 0,
+    "skip_footer": 0,
     "member": "",
     "sheet": "",
     "widths": "",

@@ -174,6 +174,25 @@ def test_the_first_rows_of_another_format_are_no_title(tmp_path: Path, write, kn
     assert len(third.rows) == 4
 
 
+@pytest.mark.parametrize("write", [write_xlsx, write_ods])
+@pytest.mark.parametrize("known", [{}, {"skip_footer": 1}])
+def test_the_last_rows_of_a_sheet_are_read_as_this_one_shows_them(tmp_path: Path, write, known: dict[str, Any]):
+    rows = [("id", "word"), *((n, "word") for n in range(4))]
+    total = write(tmp_path / "total", {"S": [*rows, (), ("Total", 6)]})
+    plain = write(tmp_path / "plain", {"S": rows})
+    first = profile_file(total, **known)
+    assert profile_like(total, first.dialect, ("", "")).differing == ()
+    profile = profile_like(plain, first.dialect, ("", ""))
+    assert ([each.name for each in profile.differing], values(profile.differing[0])) == (["skip_footer"], [0, 1])
+    assert "3\tword" in profile.differing[0].evidence
+    assert len(profile.rows) == 4
+    kept = profile_like(plain, first.dialect.stating(skip_footer=1), ("", ""), ["skip_footer"])
+    assert (kept.differing, len(kept.rows)) == ((), 3)
+    if not known:
+        other = profile_like(total, profile_file(plain).dialect, ("", ""))
+        assert (values(other.differing[0]), len(other.rows)) == ([1, 0], 4)
+
+
 def test_rows_that_were_left_out_as_stated_are_so_in_the_next_file(tmp_path: Path):
     rows = [(n, "word") for n in range(4)]
     first = profile_file(write_xlsx(tmp_path / "a", {"S": rows}), **SKIPPED)

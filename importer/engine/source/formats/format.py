@@ -26,6 +26,7 @@ class Layout:
     that cannot be read, of those that the format has looked at. `types`: the column type that the file states for each
     field, ANY_TEXT for a text of unknown length, "" where it states none that a table has; () if it states none at all.
     `of_bytes`: the positions (from 0) of the fields that have bytes, which the copy has as hexadecimal digits after 0x.
+    `sampled`: as Dialect has it.
     """
 
     fields: tuple[str, ...]
@@ -35,6 +36,7 @@ class Layout:
     refused: RecordUnreadable | None = None
     types: tuple[str, ...] = ()
     of_bytes: frozenset[int] = frozenset()
+    sampled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def converted_layout(
     copied = replace(
         COPY,
         **{**options, "format": name, "member": head.member, "fields": layout.fields, "encoding": encoding.encoding},
-        sampled=tuple(each for each in dialect.sampled if each in found.options) if dialect else (),
+        sampled=tuple(each for each in dialect.sampled if each in found.options) if dialect else layout.sampled,
     )
     noted = (Decision("content", "as it is", Standing.RULE, note) for note in layout.notes)
     decisions = (_format_decision(found, bool(stated_format(known))), encoding.decision, *layout.decisions, *noted)

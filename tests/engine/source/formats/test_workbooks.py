@@ -69,6 +69,47 @@ def test_titles_above_the_table_are_a_question_and_left_out(tmp_path: Path, writ
     assert copied(path) == copied(path, skip_rows=2) == [("a", "b"), ("x", "2")]
 
 
+LIST = [("item", "pieces", "sum"), *((f"A{number}", number, number * 1.5) for number in range(1, 8))]
+
+
+@pytest.mark.parametrize("write", [write_xlsx, write_ods])
+@pytest.mark.parametrize(
+    ("last", "left_out"),
+    [
+        ([(), ("Summe", "", 42)], 1),
+        ([("Total", 28, 42)], 1),
+        ([(), (), ("as of Monday",), (), ("Sum", 28)], 1),
+        ([(), ("as of Monday",), ("by Anna",)], 2),
+        ([("", "Gesamt", 42), (), ()], 1),
+        ([("A8", 8)], 0),
+        ([(), ("A8", 8, 12)], 0),
+    ],
+)
+def test_a_total_below_the_table_is_a_question_and_left_out(tmp_path: Path, write, last, left_out: int):
+    path = write(tmp_path / "b", {"S": [*LIST, *last]})
+    profile = profile_file(path)
+    guesses = [each for each in profile.decisions if each.guessed]
+    flags = [f"--skip-footer {left_out}", "--skip-footer 0"] if left_out else []
+    assert [answer.flag for guess in guesses for answer in guess.answers] == flags
+    records = len(LIST) + len([row for row in last if any(row)]) - left_out
+    assert (len(copied(path)), len(profile.rows)) == (records, records - 1)
+    assert copied(path, skip_footer=left_out) == copied(path)
+    assert len(copied(path, skip_footer=0)) == records + left_out
+
+
+def test_blank_rows_between_the_last_rows_count(tmp_path: Path):
+    path = write_xlsx(tmp_path / "b", {"S": [*LIST, (), ("Summe", "", 42)]})
+    assert len(copied(path, skip_footer=2)) == len(LIST)
+    assert len(copied(path, skip_footer=3)) == len(LIST) - 1
+    assert copied(path, skip_footer=99) == LIST[:1]
+
+
+def test_the_end_of_a_large_sheet_is_not_looked_for(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("importer.engine.source.formats.spreadsheet.foot.MOST_CELLS", 20)
+    profile = profile_file(write_xlsx(tmp_path / "b", {"S": [*LIST, ("Total", 28, 42)]}))
+    assert (profile.dialect.skip_footer, profile.dialect.sampled) == (0, ())
+
+
 def test_a_first_row_that_may_be_data_is_a_question(tmp_path: Path):
     path = write_xlsx(tmp_path / "b", {"S": [(1, "x"), (2, "y")]})
     (guess,) = [each for each in profile_file(path).decisions if each.guessed]

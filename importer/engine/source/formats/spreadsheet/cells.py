@@ -3,7 +3,7 @@
 import datetime
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import Enum
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
+from importer.engine.source.records.copy_escapes import unescaped
 
 # The edge of a sheet in Excel, and in LibreOffice with its very large sheets.
 MOST_COLUMNS, MOST_ROWS = 16_384, 16_777_216
@@ -19,6 +20,8 @@ MOST_COLUMNS, MOST_ROWS = 16_384, 16_777_216
 MOST_SHEETS, MOST_FIRST_CELLS = 1000, 4_000_000
 # A number in a workbook is a double, below 1.8e308.
 MOST_DIGITS = 400
+# Cells of a row that a question shows.
+SHOWN_CELLS = 5
 
 
 # A double keeps every number of 15 digits, and 17 digits identify every double (IEEE 754, binary64).
@@ -290,3 +293,18 @@ def column_name(number: int) -> str:
         number, rest = divmod(number - 1, 26)
         name = chr(ord("A") + rest) + name
     return name
+
+
+def filled(cells: Sequence[Cell]) -> int:
+    """The number of cells that are not empty."""
+    return sum(each.kind is not Kind.EMPTY for each in cells)
+
+
+def text_of(cell: Cell) -> str:
+    """The text of a cell, as users see it."""
+    return "" if cell.kind is Kind.EMPTY else unescaped(cell.value).decode(errors="replace")
+
+
+def shown_rows(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The first cells of each row, as one text."""
+    return tuple(", ".join(text_of(each) for each in row.cells[:SHOWN_CELLS]) for row in rows)

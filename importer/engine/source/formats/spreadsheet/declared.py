@@ -34,7 +34,7 @@ def _is_spreadsheet(head: bytes) -> bool:
     return head.startswith(_MAGIC) and b"opendocument.spreadsheet" in head[:120]
 
 
-_OPTIONS = ("sheet", "header", "skip_rows")
+_OPTIONS = ("sheet", "header", "skip_rows", "skip_footer")
 _UNKNOWN = "Cells that were merged have their value in the first one only. Times are exact to a millisecond."
 XLSX = Format(
     "xlsx",

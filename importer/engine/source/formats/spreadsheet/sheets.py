@@ -1,5 +1,6 @@
 """Workbooks of either kind: which sheet is read, where its header stands, and its rows as records."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -11,15 +12,25 @@ from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords, RowRefused
 from importer.engine.source.formats.format import Layout, Wanted
 from importer.engine.source.formats.spreadsheet import archive, ods, xlsx
-from importer.engine.source.formats.spreadsheet.cells import EMPTY, Cell, Kind, Row, Rows, Sheet, column_name
+from importer.engine.source.formats.spreadsheet.cells import (
+    EMPTY,
+    Cell,
+    Kind,
+    Row,
+    Rows,
+    Sheet,
+    column_name,
+    filled,
+    shown_rows,
+    text_of,
+)
+from importer.engine.source.formats.spreadsheet.foot import Foot, above_footer
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.names import match_names
-from importer.engine.source.records.copy_escapes import unescaped
 from importer.engine.source.records.refused import CELL_ERROR, HALF_CHARACTER, NO_RESULT
 
 # Rows by which the header is found.
 ROWS_LOOKED_AT = 50
-SHOWN_CELLS = 5
 
 
 class Workbook(Protocol):
@@ -44,13 +55,12 @@ def _layout(contents: Contents, wanted: Wanted, open_book: Open) -> Layout:
         first_rows = {each.name: each.first for each in sheets if not each.refusal}
         name, sheet_decision = _choose_sheet(sheets, first_rows, wanted)
         head = _Head(first_rows[name], wanted)
+        sheet = next(each for each in sheets if each.name == name)
+        foot = Foot(book.rows(sheet), head.first.number, head.usual_cells, wanted)
         notes = ("The workbook has macros, which are not executed.",) if book.has_macros else ()
-        chosen = {"sheet": name, "header": head.has_names, "skip_rows": head.above}
-        return Layout(head.fields, chosen, (sheet_decision, *head.decisions()), notes)
-
-
-def _filled(cells: Sequence[Cell]) -> int:
-    return sum(each.kind is not Kind.EMPTY for each in cells)
+        chosen = {"sheet": name, "header": head.has_names, "skip_rows": head.above, "skip_footer": foot.left_out}
+        decisions = (sheet_decision, *head.decisions(), *foot.decisions())
+        return Layout(head.fields, chosen, decisions, notes, sampled=foot.sampled)
 
 
 def _choose_sheet(sheets: Sequence[Sheet], rows: Mapping[str, Sequence[Row]], wanted: Wanted) -> tuple[str, Decision]:
@@ -66,21 +76,17 @@ def _choose_sheet(sheets: Sequence[Sheet], rows: Mapping[str, Sequence[Row]], wa
     if not usable:
         refused = "; ".join(f"{each.name}: {each.refusal or 'hidden or empty'}" for each in sheets)
         raise SourceProblem(f"The workbook has no sheet with rows ({refused}).", advice="Save the data in a sheet.")
-    parts = [Part(name, _Head(rows[name], Wanted({})).fields, _shown(rows[name][:2])) for name in usable]
+    parts = [Part(name, _Head(rows[name], Wanted({})).fields, shown_rows(rows[name][:2])) for name in usable]
     part, decision = SHEET.of(parts, wanted.columns)
     return part.name, decision
 
 
-def _shown(rows: Sequence[Row]) -> tuple[str, ...]:
-    return tuple(", ".join(_text(each) for each in row.cells[:SHOWN_CELLS]) for row in rows)
-
-
-def _text(cell: Cell) -> str:
-    return "" if cell.kind is Kind.EMPTY else unescaped(cell.value).decode(errors="replace")
-
-
 class _Head:
-    """Where the header of a sheet stands, by its first rows and what is stated. `above`: the rows before it."""
+    """Where the header of a sheet stands, by its first rows and what is stated.
+
+    `above`: the rows before it. `first`: the header, or the first row of values. `usual_cells`: the number of cells
+    with a value that most rows have.
+    """
 
     def __init__(self, rows: Sequence[Row], wanted: Wanted) -> None:
         stated = wanted.stated
@@ -91,22 +97,23 @@ class _Head:
         below = [row for row in rows if row.number > self.above]
         if not below:
             raise SourceProblem(f"The first {self.above:,} rows are left out, and none follows.", advice="Skip fewer.")
-        self._first = below[0]
+        self.first = below[0]
         self._certain = self._has_names_of(wanted.columns) or self._is_header(below)
         self.has_names = bool(stated.get("header", self._certain is not False))
         width = max(len(row.cells) for row in below)
-        names = [_text(each) for each in self._first.cells] if self.has_names else []
+        ((self.usual_cells, _),) = Counter(filled(row.cells) for row in below).most_common(1)
+        names = [text_of(each) for each in self.first.cells] if self.has_names else []
         names += [""] * (0 if self.has_names else width)
         self.fields = tuple(name if self.has_names else f"column_{at}" for at, name in enumerate(names, start=1))
 
     def _title_rows(self) -> int:
         """The number of filled rows at the top that have one cell, above a table of several columns."""
-        widest = max(_filled(row.cells) for row in self._rows)
-        return next((at for at, row in enumerate(self._rows) if _filled(row.cells) > 1 or widest == 1), 0)
+        widest = max(filled(row.cells) for row in self._rows)
+        return next((at for at, row in enumerate(self._rows) if filled(row.cells) > 1 or widest == 1), 0)
 
     def _is_header(self, below: Sequence[Row]) -> bool | None:
         """Whether the first row has names: True if types below differ from it, False if it has values, None: unsure."""
-        names = self._first.cells
+        names = self.first.cells
         if any(each.kind not in (Kind.TEXT, Kind.EMPTY) for each in names) or not any(
             each.kind is Kind.TEXT for each in names
         ):
@@ -116,14 +123,14 @@ class _Head:
 
     def _has_names_of(self, columns: Sequence[str]) -> bool:
         """Whether all cells of the first row are names of these columns."""
-        names = [_text(each) for each in self._first.cells]
+        names = [text_of(each) for each in self.first.cells]
         return bool(columns) and all(match_names(names, columns))
 
     def decisions(self) -> Iterator[Decision]:
         if "skip_rows" in self._stated:
             yield Decision("skip_rows", str(self.above), Standing.STATED, "")
         elif self._title:
-            shown = _shown(self._rows[: self._title])
+            shown = shown_rows(self._rows[: self._title])
             yield Decision(
                 "skip_rows",
                 str(self.above),
@@ -137,10 +144,10 @@ class _Head:
         if "header" in self._stated:
             yield Decision("header", "yes" if self.has_names else "no", Standing.STATED, "")
             return
-        shown = _shown([self._first])
+        shown = shown_rows([self.first])
         names = Answer("it has the names of the columns", "--header", (("header", True),), shown)
         values = Answer("it is data", "--no-header", (("header", False),), shown)
-        row = f"Row {self._first.number:,}"
+        row = f"Row {self.first.number:,}"
         if self._certain:
             yield Decision(
                 "header",
@@ -170,7 +177,7 @@ def _convert(contents: Contents, dialect: Dialect, open_book: Open) -> Iterator[
         if sheet is None:
             raise SourceProblem(f"The sheet {dialect.sheet} is not in the workbook.", advice="Choose another sheet.")
         first = dialect.header
-        for row in book.rows(sheet):
+        for row in above_footer(book.rows(sheet), dialect.skip_footer):
             cells = row.cells
             if row.number <= dialect.skip_rows:
                 continue
@@ -200,10 +207,10 @@ def _record(cells: list[Cell], width: int, number: int, dialect: Dialect) -> byt
     for at, cell in enumerate(cells):
         if cell.kind in _WITHOUT_VALUE:
             refusal, has = _WITHOUT_VALUE[cell.kind]
-            what = f"The cell {column_name(at)}{number} of the sheet {dialect.sheet} has {has.format(_text(cell))}."
+            what = f"The cell {column_name(at)}{number} of the sheet {dialect.sheet} has {has.format(text_of(cell))}."
             values = [EMPTY.value if each.kind in _WITHOUT_VALUE else each.value for each in cells]
             problem = RecordUnreadable(what, f"row {number:,}")
-            raise RowRefused(refusal, problem, _text(cell).encode(), at + 1, values)
+            raise RowRefused(refusal, problem, text_of(cell).encode(), at + 1, values)
     if len(cells) < width:
         cells = cells + [EMPTY] * (width - len(cells))
     return TAB.join([each.value for each in cells]) + LINE_END

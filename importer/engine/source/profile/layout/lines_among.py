@@ -1,13 +1,14 @@
 """The lines of a sample among and below its records that are no records: comments, headers, units, a footer."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.candidates import DialectCandidate
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.header import kind
+from importer.engine.source.profile.layout.footer import LastLine, count_footer, footer_question
 from importer.engine.source.profile.layout.lines_above import LONGEST_SHOWN
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.boundary.no_records import find_no_records, kind_of
@@ -16,8 +17,6 @@ from importer.engine.source.records.fields import fields
 
 COMMENTS = ("#", "//")
 TEXTS_SHOWN = 2
-MOST_FOOTER_LINES = 5
-_TOTAL = re.compile(r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|insgesamt|totaux|totale|suma|count)\b", re.I)
 _IN_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 # A line below the header that SQL*Plus and others draw.
 _RULER = re.compile(r"[-=_]{2,}")
@@ -126,34 +125,23 @@ def are_units(row: Sequence[str]) -> bool:
 def footer_decision(tail: bytes, dialect: Dialect, width: int) -> tuple[int, Decision | None]:
     """The number of lines at the end that are a footer, and the guess that they are.
 
-    `tail`: the last bytes of the file. A footer has fewer fields than the table, which has `width`, and stands below a
-    blank line, or its first field is a word such as Total.
+    `tail`: the last bytes of the file. The table has `width` fields.
     """
     lines = re.split(RECORD_ENDS[dialect.line_end], tail.rstrip(b"\r\n"))
-    count = lowest = 0
-    for number, line in enumerate(reversed(lines[1:][-MOST_FOOTER_LINES:]), start=1):
-        # A line with an odd number of quotes may be the end of a value of several lines.
-        if dialect.quote and line.count(dialect.quote.encode()) % 2:
-            break
-        row = fields(line, dialect)
-        if line.strip() and _TOTAL.match(row[0].decode(dialect.plain.encoding, "replace")):
-            count = lowest = number
-        elif not line.strip() and lowest == number - 1:
-            count = number - 1
-            break
-        elif len(row) < width:
-            lowest = number
-        else:
-            break
+    count = count_footer(_upwards(lines[1:], dialect, width))
     if not count or width < 2:
         return 0, None
-    shown = _shown([line for line in lines[-count:] if line.strip()], dialect)
-    evidence = f"The file ends with {shown[-1]!r}, which is taken for a footer: left out."
-    answers = (
-        Answer("a footer", f"--skip-footer {count}", (("skip_footer", count),), shown),
-        Answer("records", "--skip-footer 0", (("skip_footer", 0),), shown),
-    )
-    return count, Decision("skip_footer", str(count), Standing.GUESSED, evidence, answers=answers)
+    return count, footer_question(count, _shown([line for line in lines[-count:] if line.strip()], dialect))
+
+
+def _upwards(lines: Sequence[bytes], dialect: Dialect, width: int) -> Iterator[LastLine]:
+    """The lines from the last one on, up to one that may be the end of a value of several lines."""
+    for line in reversed(lines):
+        if dialect.quote and line.count(dialect.quote.encode()) % 2:
+            return
+        row = fields(line, dialect)
+        first = row[0].decode(dialect.plain.encoding, "replace") if line.strip() else ""
+        yield LastLine(first, len(row) < width, blank=not line.strip())
 
 
 def last_lines(tail: bytes, dialect: Dialect, count: int) -> str:

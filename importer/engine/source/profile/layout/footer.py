@@ -1,0 +1,46 @@
+"""Finds a footer below the records of a file or a sheet: a total, or lines below a blank one."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from importer.engine.source.profile.decisions import Answer, Decision, Standing
+
+MOST_FOOTER_LINES = 5
+_TOTAL = re.compile(r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|insgesamt|totaux|totale|suma|count)\b", re.I)
+
+
+@dataclass(frozen=True)
+class LastLine:
+    """A line at the end. `first`: its first value. `short`: it has fewer values than the table, or none."""
+
+    first: str
+    short: bool
+    blank: bool = False
+
+
+def count_footer(upwards: Iterable[LastLine]) -> int:
+    """The number of lines at the end that are a footer. `upwards`: the lines from the last one on.
+
+    A footer has fewer values than the table and stands below a blank line, or its first value is a word such as Total.
+    """
+    count = 0
+    for number, line in enumerate(islice(upwards, MOST_FOOTER_LINES), start=1):
+        if line.blank:
+            return number - 1
+        if _TOTAL.match(line.first):
+            count = number
+        elif not line.short:
+            break
+    return count
+
+
+def footer_question(count: int, shown: Sequence[str]) -> Decision:
+    """The question whether the last lines are a footer. `shown`: those that are not blank."""
+    evidence = f"The file ends with {shown[-1]!r}, which is taken for a footer: left out."
+    answers = (
+        Answer("a footer", f"--skip-footer {count}", (("skip_footer", count),), tuple(shown)),
+        Answer("records", "--skip-footer 0", (("skip_footer", 0),), tuple(shown)),
+    )
+    return Decision("skip_footer", str(count), Standing.GUESSED, evidence, answers=answers)
