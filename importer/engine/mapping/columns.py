@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import TRANSFORMS, check_transforms
@@ -59,8 +60,19 @@ class FieldOverride:
 
 
 def field_name(header: Sequence[str], number: int) -> str:
-    """The name of the field at the position (from 0) as flags take it: #3 for a field without a name."""
-    return header[number].strip() or f"#{number + 1}"
+    """The name of the field at the position (from 0) as flags take it: #3 without a name, or with one that is taken."""
+    return _field_names(tuple(header))[number]
+
+
+@lru_cache(maxsize=16)
+def _field_names(header: tuple[str, ...]) -> tuple[str, ...]:
+    first: dict[str, int] = {}
+    for number, name in enumerate(header):
+        first.setdefault(name.strip().lower(), number)
+    return tuple(
+        name.strip() if name.strip() and first[name.strip().lower()] == number else f"#{number + 1}"
+        for number, name in enumerate(header)
+    )
 
 
 def position_of(field: str, header: Sequence[str]) -> int:

@@ -15,6 +15,9 @@ from importer.engine.schema.table import Table
 from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.profile.profile import Profile
 
+# From the surest on.
+_SURENESS = (Standing.PROVED, Standing.STATED, Standing.RULE, Standing.GUESSED)
+
 
 def make_reading(
     profile: Profile,
@@ -61,7 +64,8 @@ def _format_decisions(profile: Profile, stated: Stated) -> Iterable[Decision]:
 def _columns(matching: Matching, decisions: Sequence[Decision]) -> tuple[FieldReading, ...]:
     """Each field with its column and format, and the standing of the least sure decision about it."""
     types = {column.name.lower(): column.type for column in matching.table.columns}
-    about: dict[str, Decision] = {each.field: each for each in decisions if each.field}
+    # The last of several decisions counts: the least sure one.
+    about: dict[str, Decision] = {each.field: each for each in sorted(decisions, key=_sureness) if each.field}
     whole = next((each for each in decisions if each.name == "match"), None)
     readings = []
     for number, (field, each) in enumerate(zip(matching.profile.header, matching.mapping, strict=False)):
@@ -80,10 +84,17 @@ def _columns(matching: Matching, decisions: Sequence[Decision]) -> tuple[FieldRe
     return tuple(readings)
 
 
+def _sureness(decision: Decision) -> tuple[int, bool]:
+    """What orders decisions by how sure they are, those about the column of a field last among others."""
+    return _SURENESS.index(decision.standing), decision.name == "mapping"
+
+
 def _rules(decisions: Sequence[Decision], of_new_table: bool) -> Iterator[str]:
     """The rules that were applied and are worth a look although they are not asked about.
 
     In a new table the fields have columns of their own, whose order needs no note.
     """
-    noted = {"unfilled_columns", "statements", "dump_end", "content"} | (set() if of_new_table else {"match"})
+    noted = {"unfilled_columns", "mapping", "statements", "dump_end", "content"} | (
+        set() if of_new_table else {"match"}
+    )
     return (each.evidence for each in decisions if each.standing is Standing.RULE and each.name in noted)

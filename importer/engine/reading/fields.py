@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.suggest import BY_POSITION
@@ -10,6 +12,7 @@ from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.profile.names import exact_name, loose_name
 from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
 
 SAMPLES_SHOWN = 3
@@ -36,10 +39,26 @@ class Matching:
     def unmatched_names(self) -> tuple[str, ...]:
         return tuple(self.profile.header[number] for number in self.unmatched)
 
+    @cached_property
+    def namesakes(self) -> dict[int, str]:
+        """For fields without a column, by position (from 0), the column of the table that has their name."""
+        exact = {exact_name(name): name for name in self.table.column_names}
+        loose = {loose_name(name): name for name in self.table.column_names} | {"": ""}
+        names = ((number, self.profile.header[number]) for number in self.unmatched)
+        found = {number: exact.get(exact_name(name)) or loose.get(loose_name(name), "") for number, name in names}
+        return {number: column for number, column in found.items() if column}
+
     @property
     def by_name(self) -> bool:
         """Whether each mapped field has a name of the header, not a number."""
         return self.profile.dialect.header
+
+
+class Rival(NamedTuple):
+    """The field, by its position (from 0), that goes into the column whose name another field has, too."""
+
+    number: int
+    column: str
 
 
 def match_fields(
@@ -64,7 +83,11 @@ def field_decisions(matching: Matching, stated: Stated) -> tuple[Decision, ...]:
     """The decisions about the fields' columns: one for all matched fields, one for each field without a column."""
     if not any(each.column for each in matching.mapping):
         return ()  # check_mapping() refuses that.
-    decisions = [_match_decision(matching, stated), *_unmatched_decisions(matching, stated)]
+    decisions = [
+        _match_decision(matching, stated),
+        *_chosen_decisions(matching, stated),
+        *_unmatched_decisions(matching, stated),
+    ]
     if matching.unfilled:
         names = ", ".join(column.name for column in matching.unfilled)
         decisions.append(
@@ -141,6 +164,9 @@ def _unmatched_decisions(matching: Matching, stated: Stated) -> Iterator[Decisio
                 "mapping", "left out", Standing.PROVED, f"The field {shown} has neither a name nor a value.", shown
             )
             continue
+        if rival := _rival(matching, number):
+            yield _doubled_decision(matching, number, rival, stated)
+            continue
         near = _near(shown, free)
         if near:
             free.remove(near)
@@ -148,10 +174,54 @@ def _unmatched_decisions(matching: Matching, stated: Stated) -> Iterator[Decisio
             "mapping",
             "left out",
             Standing.GUESSED,
-            f"The table {matching.table.name} has no column {shown}.{_hint(near)}",
+            f"{_without_column(matching, number)}{_hint(near)}",
             shown,
             _answers(matching, number, near),
         )
+
+
+def _rival(matching: Matching, number: int) -> Rival | None:
+    """The field that has the column whose name this field has, too; None if there is none."""
+    column = matching.namesakes.get(number, "")
+    at = next((at for at, each in enumerate(matching.mapping) if column and each.column == column), None)
+    return None if at is None else Rival(at, column)
+
+
+def _doubled_evidence(number: int, rival: Rival) -> str:
+    first, second = sorted((number + 1, rival.number + 1))
+    return (
+        f"Fields {first} and {second} of the file both have the name of the column {rival.column}:"
+        f" field {rival.number + 1} goes into it."
+    )
+
+
+def _chosen_decisions(matching: Matching, stated: Stated) -> Iterator[Decision]:
+    """For each field that has its column by a rule, because another one has the name of the column, too."""
+    if stated.mapping:
+        return
+    rivals = ((number, _rival(matching, number)) for number in matching.unmatched)
+    for at, (number, rival) in {rival.number: (number, rival) for number, rival in rivals if rival}.items():
+        if at not in stated.fields:
+            standing = Standing.STATED if number in stated.fields else Standing.RULE
+            name = field_name(matching.profile.header, at)
+            yield Decision("mapping", rival.column, standing, _doubled_evidence(number, rival), name)
+
+
+def _doubled_decision(matching: Matching, number: int, rival: Rival, stated: Stated) -> Decision:
+    """A guess which of two fields the column is for, unless the other one was stated to go into it."""
+    shown, evidence = field_name(matching.profile.header, number), _doubled_evidence(number, rival)
+    if rival.number in stated.fields:
+        return Decision("mapping", "left out", Standing.STATED, evidence, shown)
+    answers = (
+        _left_out(matching, number),
+        Answer(
+            f"it goes into {rival.column}, and field {rival.number + 1} is left out",
+            f"--map '{shown}={rival.column}'",
+            (("column", rival.column),),
+            _samples(matching, number),
+        ),
+    )
+    return Decision("mapping", "left out", Standing.GUESSED, f"{evidence} Field {number + 1} has none.", shown, answers)
 
 
 def _is_blank(profile: Profile, number: int) -> bool:
@@ -162,20 +232,33 @@ def _is_blank(profile: Profile, number: int) -> bool:
     )
 
 
+def _without_column(matching: Matching, number: int) -> str:
+    shown = field_name(matching.profile.header, number)
+    if number in matching.namesakes:
+        return f"The field {shown} goes into no column, although the table has the column {matching.namesakes[number]}."
+    return f"The table {matching.table.name} has no column {shown}."
+
+
 def _hint(near: Column | None) -> str:
     return f" Its column {near.name}, which no field fills, has a name like it." if near else ""
 
 
 def _answers(matching: Matching, number: int, near: Column | None) -> tuple[Answer, ...]:
-    shown = field_name(matching.profile.header, number)
-    samples = tuple(list(matching.profile.values_of(number))[:SAMPLES_SHOWN])
     # The first answer is the one of --accept-guesses: a similar name alone brings no value into a column.
-    left_out = Answer("it is left out", f"--map '{shown}='", (("column", ""),), samples)
+    left_out = _left_out(matching, number)
     if not near:
         return (left_out,)
-    return left_out, Answer(
-        f"it goes into {near.name}", f"--map '{shown}={near.name}'", (("column", near.name),), samples
-    )
+    flag = f"--map '{field_name(matching.profile.header, number)}={near.name}'"
+    return left_out, Answer(f"it goes into {near.name}", flag, (("column", near.name),), _samples(matching, number))
+
+
+def _left_out(matching: Matching, number: int) -> Answer:
+    flag = f"--map '{field_name(matching.profile.header, number)}='"
+    return Answer("it is left out", flag, (("column", ""),), _samples(matching, number))
+
+
+def _samples(matching: Matching, number: int) -> tuple[str, ...]:
+    return tuple(list(matching.profile.values_of(number))[:SAMPLES_SHOWN])
 
 
 def _near(name: str, columns: Sequence[Column]) -> Column | None:

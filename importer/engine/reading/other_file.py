@@ -155,8 +155,10 @@ def _rows_of_footer(path: SourceLocation, dialect: Dialect) -> int | None:
     options = FORMATS[dialect.format].options if dialect.is_converted else ()
     if "skip_footer" not in options:
         return None
-    known = {name: getattr(dialect, name) for name in ("format", *options) if name != "skip_footer"}
-    fresh = profile_file(path, **known, **({"member": dialect.member} if dialect.member else {}))
+    known: dict[str, Any] = {name: getattr(dialect, name) for name in ("format", *options) if name != "skip_footer"}
+    if dialect.member:
+        known["member"] = dialect.member
+    fresh = profile_file(path, **known)
     return fresh.dialect.skip_footer if "skip_footer" in fresh.dialect.sampled else None
 
 

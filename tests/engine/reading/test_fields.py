@@ -1,10 +1,12 @@
 """Tests the decisions about fields and columns: what is certain, what is asked, and which answers are offered."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from importer.engine.mapping.columns import FieldOverride
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
@@ -22,12 +24,13 @@ def column(name: str, type_: str = "varchar(50)", *, default: str | None = None,
 ITEMS = (column("id", "int", nullable=False), column("name"), column("price", "decimal(8,2)", default="0"))
 
 
-def read(tmp_path: Path, text: str, columns: Sequence[Column] = ITEMS, stated: Stated = NOTHING, **known) -> Reading:
+def read(tmp_path: Path, text: str, columns: Sequence[Column] = ITEMS, stated: Stated = NOTHING,
+         overrides: Sequence[FieldOverride] = (), **known) -> Reading:  # fmt: skip
     path = tmp_path / "items.csv"
     path.write_text(text)
     table = Table("shop", "items", "InnoDB", tuple(columns))
     profile = profile_file(path, None, expected_columns(table), **known)
-    return make_reading(profile, table, suggest_mapping(profile, table), stated=stated)
+    return make_reading(profile, table, suggest_mapping(profile, table, overrides=overrides), stated=stated)
 
 
 def asked(reading: Reading) -> list[tuple[str, str]]:
@@ -50,6 +53,38 @@ def test_a_misspelt_name_is_asked_about_with_the_near_column(tmp_path: Path):
         ("--map 'nmae=name'", ("Anna", "Bo")),
     ]
     assert reading.unfilled_columns == ("name",)
+
+
+@pytest.mark.parametrize(("name", "field"), [("price", "#3"), ("PRICE ", "#3"), ("#Price", "#Price")])
+def test_which_of_two_fields_a_column_is_for_is_asked(tmp_path: Path, name: str, field: str):
+    reading = read(tmp_path, f"id,price,{name}\n1,2,3\n")
+    [guess] = reading.guesses
+    both = "Fields 2 and 3 of the file both have the name of the column price: field 2 goes into it."
+    assert (guess.key, guess.evidence) == (f"mapping:{field}", f"{both} Field 3 has none.")
+    assert [answer.flag for answer in guess.answers] == [f"--map '{field}='", f"--map '{field}=price'"]
+    assert [(each.column, each.standing) for each in reading.columns[1:]] == [
+        ("price", Standing.RULE),
+        ("", Standing.GUESSED),
+    ]
+    assert both in reading.notes
+
+
+@pytest.mark.parametrize(
+    ("column", "columns", "standings"),
+    [("", ["price", ""], [Standing.RULE, Standing.STATED]),
+     ("price", ["", "price"], [Standing.STATED, Standing.RULE])],
+)  # fmt: skip
+def test_one_of_two_fields_of_a_column_is_chosen(tmp_path: Path, column: str, columns, standings):
+    chosen = (FieldOverride("#3", column),)
+    reading = read(tmp_path, "id,price,price\n1,2,3\n", stated=Stated(fields=frozenset({2})), overrides=chosen)
+    assert reading.guesses == ()
+    assert [(each.column, each.standing) for each in reading.columns[1:]] == list(zip(columns, standings, strict=True))
+
+
+def test_a_field_is_not_said_to_lack_a_column_that_is_there(tmp_path: Path):
+    computed = replace(column("total"), generated=True)
+    [guess] = read(tmp_path, "id,total\n1,2\n", (ITEMS[0], computed)).guesses
+    assert guess.evidence == "The field total goes into no column, although the table has the column total."
 
 
 def test_a_field_without_a_column_is_asked_about(tmp_path: Path):
