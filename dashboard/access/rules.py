@@ -164,7 +164,7 @@ RULES: dict[str, Rule] = {
     "invitation": SIGN_IN,
     "home": LISTED,
     "jobs": LISTED,
-    "jobs_bulk": Rule(rate=limits.STARTS),
+    "jobs_bulk": LISTED,
     "job": JOB,
     "job_live": JOB,
     "job_rates": JOB,

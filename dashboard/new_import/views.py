@@ -29,7 +29,7 @@ from dashboard.new_import.stated_fields import restored, shown_filling, shown_ma
 from dashboard.new_import.steps import groups, steps
 from dashboard.new_import.uploading.arriving import follower, too_early
 from importer import jobs
-from importer.access import audit
+from importer.access import audit, limits
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
@@ -130,6 +130,8 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
         earlier.check_not_imported_since(request, prepared)
         batch = batches.read_batch(request, preview)
         others = batches.prepare_others(preview, batch)
+        if others:  # The first one was counted with the request.
+            limits.use(limits.STARTS, len(others))
         with transaction.atomic():
             job, *more = [
                 jobs.create_once(each, cast(User, request.user), preview.choices.rejects_of)

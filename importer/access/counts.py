@@ -19,22 +19,24 @@ REMOVED_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Counted:
-    """A use that was counted."""
+    """Uses that were counted."""
 
     keys: tuple[str, ...]
+    uses: int = 1
 
     def give_back(self) -> None:
-        """Do not count it after all."""
-        LimitCount.objects.filter(key__in=self.keys, uses__gt=0).update(uses=F("uses") - 1)
+        """Do not count them after all."""
+        LimitCount.objects.filter(key__in=self.keys, uses__gte=self.uses).update(uses=F("uses") - self.uses)
 
 
-def count(limits: Mapping[str, int], seconds: float) -> Counted | None:
-    """Add one to the count of each key, or to none if one has reached its limit: then None.
+def count(limits: Mapping[str, int], seconds: float, uses: int = 1) -> Counted | None:
+    """Add the uses to the count of each key, or to none if one would exceed its limit: then None.
 
     A count starts with its first use, and again `seconds` later. One key always has the same `seconds`.
     """
     now, window = timezone.now(), timedelta(seconds=seconds)
-    if _reached(limits, now - window).exists():
+    most = {key: limit - uses for key, limit in limits.items()}
+    if min(most.values()) < 0 or _above(most, now - window).exists():
         return None  # Without a write, so that repeated tries do not block the writes of others.
     _remove_old(now)
     with transaction.atomic():
@@ -42,12 +44,12 @@ def count(limits: Mapping[str, int], seconds: float) -> Counted | None:
         # The update of `kept_until` locks the rows until the commit, always in the same order.
         unique = ["key"] if connection.features.supports_update_conflicts_with_target else None
         LimitCount.objects.bulk_create(rows, update_conflicts=True, update_fields=["kept_until"], unique_fields=unique)
-        if _reached(limits, now - window).exists():
+        if _above(most, now - window).exists():
             return None
         counted = LimitCount.objects.filter(key__in=limits)
         counted.filter(began__lte=now - window).update(uses=0, began=now)
-        counted.update(uses=F("uses") + 1)
-    return Counted(tuple(limits))
+        counted.update(uses=F("uses") + uses)
+    return Counted(tuple(limits), uses)
 
 
 def seconds_until_reset(keys: Iterable[str], seconds: float) -> float:
@@ -56,11 +58,11 @@ def seconds_until_reset(keys: Iterable[str], seconds: float) -> float:
     return max([0.0, *(seconds - (timezone.now() - each).total_seconds() for each in began)])
 
 
-def _reached(limits: Mapping[str, int], expired: datetime) -> QuerySet[LimitCount]:
-    reached = Q()
-    for key, limit in limits.items():
-        reached |= Q(key=key, uses__gte=limit)
-    return LimitCount.objects.filter(reached, began__gt=expired)
+def _above(most: Mapping[str, int], expired: datetime) -> QuerySet[LimitCount]:
+    above = Q()
+    for key, uses in most.items():
+        above |= Q(key=key, uses__gt=uses)
+    return LimitCount.objects.filter(above, began__gt=expired)
 
 
 def _remove_old(now: datetime) -> None:

@@ -69,25 +69,37 @@ class TooMany(Problem):
     """A person has as many things of a kind as the limit allows."""
 
 
-def use(rate: Rate) -> None:
-    """Count a use of the acting person. Raises TooOften, and counts nothing, after too many of them.
+def use(rate: Rate, times: int = 1) -> None:
+    """Count uses of the acting person. Raises TooOften, and counts nothing, if they are too many.
 
     The audit log has the first refusal of a minute: a script that keeps trying does not fill the disk with events.
     """
-    user = acting_user()
-    if user is None or not rate.most:
-        return
-    key = f"{rate.setting} {user.pk}"
-    if count({key: rate.most}, SECONDS) is None:
-        if count({f"{key} refused": 1}, SECONDS) is None:
+    if refusal := counted(rate, times):
+        if count({f"{_key(rate)} refused": 1}, SECONDS) is None:
             audit.leave_out()
-        seconds = ceil(seconds_until_reset([key], SECONDS)) or 1
-        raise TooOften(
-            f"You may {rate.doing} {rate.most:,} time{'s' if rate.most > 1 else ''} in a minute, and have done so.",
-            advice=f"Try again in {seconds} second{'' if seconds == 1 else 's'}, or ask an admin"
-            f" to raise {rate.setting}.",
-            seconds=seconds,
-        )
+        raise refusal
+
+
+def counted(rate: Rate, times: int = 1) -> TooOften | None:
+    """Count uses of the acting person; None. If they are too many, count nothing: why, and until when.
+
+    `times`: of several, the first was counted with the request.
+    """
+    if acting_user() is None or not rate.most or count({_key(rate): rate.most}, SECONDS, times):
+        return None
+    seconds = ceil(seconds_until_reset([_key(rate)], SECONDS)) or 1
+    allowed = f"You may {rate.doing} {rate.most:,} time{'s' if rate.most > 1 else ''} in a minute"
+    what = f"{allowed}, and have done so." if times == 1 else f"{allowed}: {times:,} more are too many."
+    wait = f"Try again in {seconds} second{'' if seconds == 1 else 's'}"
+    never = times > 1 and times >= rate.most
+    advice = f"{'Choose fewer at once' if never else wait}, or ask an admin to raise {rate.setting}."
+    return TooOften(what, advice=advice, seconds=seconds)
+
+
+def _key(rate: Rate) -> str:
+    user = acting_user()
+    assert user
+    return f"{rate.setting} {user.pk}"
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """Actions on all imports that match the filters: a page with their number asks first, then each is done by itself."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,7 +15,8 @@ from dashboard.access.rules import RULES
 from dashboard.formatting import entered_number
 from dashboard.jobs.list.filters import Filters, matching
 from importer import jobs
-from importer.access import audit
+from importer.access import audit, limits
+from importer.access.limits import TooOften
 from importer.engine.errors import Problem
 from importer.models import AuditEvent, ImportJob
 from importer.retention import ended_jobs
@@ -82,8 +83,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
         raise Http404
     filters = Filters.of(values)
     if request.method == "POST":
-        done, refused = _act(action, _asked_about(action, filters, values))
-        _tell(request, action, done, refused)
+        _tell(request, action, _act(action, _asked_about(action, filters, values)))
         return redirect(f"{reverse('jobs')}?{filters.query}")
     every = matching(filters)
     possible = every.filter(action.possible)
@@ -99,30 +99,51 @@ def bulk(request: HttpRequest) -> HttpResponse:
     return render(request, "jobs/list/bulk.html", context)
 
 
-def _asked_about(action: Action, filters: Filters, values: QueryDict) -> QuerySet[ImportJob]:
+def _asked_about(action: Action, filters: Filters, values: QueryDict) -> list[ImportJob]:
     """The imports that the page asked about: none that came later."""
     newest = entered_number(values.get("newest", "")) or 0
-    return matching(filters).filter(action.possible, pk__lte=newest).order_by("pk")[:MOST]
+    asked = matching(filters).filter(action.possible, pk__lte=newest).select_related("target", "source")
+    return list(asked.order_by("pk")[:MOST])
 
 
-def _act(action: Action, chosen: QuerySet[ImportJob]) -> tuple[int, list[Problem]]:
-    """The number of imports that it was done to, and the problems of the others. Each has an event in the audit log."""
-    rule, done, problems = replace(RULES[action.rule], rate=None), 0, []
-    for job in chosen.select_related("target", "source"):
-        try:
-            rule.check(reads=False, named={"pk": job.pk})
-            action.act(job.pk)
-        except Http404:  # Deleted since.
-            continue
-        except Problem as problem:
-            problems.append(_about(problem, job))
-            audit.record(action.rule, job, AuditEvent.Outcome.REFUSED, reason=str(problem), with_others=True)
-        else:
-            done += 1
-            audit.record(action.rule, job, with_others=True)
+@dataclass
+class _Outcome:
+    """The number of imports that it was done to, the problems of others, and how many are left, with the reason."""
+
+    done: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    left: int = 0
+    why_left: TooOften | None = None
+
+
+def _act(action: Action, chosen: Sequence[ImportJob]) -> _Outcome:
+    """Do it to each as its own rule allows, as often as that is allowed. Each has an event in the audit log."""
+    outcome = _Outcome()
+    for number, job in enumerate(chosen):
+        if rate := RULES[action.rule].rate:
+            outcome.why_left = limits.counted(rate)
+        if outcome.why_left:
+            outcome.left = len(chosen) - number
+            break
+        _act_on(action, job, outcome)
     audit.about(None)
-    audit.note(action=action.name, done=done, refused=len(problems))
-    return done, problems
+    left = {"left": outcome.left} if outcome.left else {}
+    audit.note(action=action.name, done=outcome.done, refused=len(outcome.problems), **left)
+    return outcome
+
+
+def _act_on(action: Action, job: ImportJob, outcome: _Outcome) -> None:
+    try:
+        replace(RULES[action.rule], rate=None).check(reads=False, named={"pk": job.pk})
+        action.act(job.pk)
+    except Http404:  # Deleted since.
+        return
+    except Problem as problem:
+        outcome.problems.append(_about(problem, job))
+        audit.record(action.rule, job, AuditEvent.Outcome.REFUSED, reason=str(problem), with_others=True)
+    else:
+        outcome.done += 1
+        audit.record(action.rule, job, with_others=True)
 
 
 def _about(problem: Problem, job: ImportJob) -> Problem:
@@ -130,12 +151,15 @@ def _about(problem: Problem, job: ImportJob) -> Problem:
     return Problem(problem.what, f"Import {job.pk} of {job.source.name}", problem.advice)
 
 
-def _tell(request: HttpRequest, action: Action, done: int, refused: Sequence[Problem]) -> None:
+def _tell(request: HttpRequest, action: Action, outcome: _Outcome) -> None:
+    done, refused, left = outcome.done, outcome.problems, outcome.left
     if done:
         messages.success(request, f"{done:,} {'import is' if done == 1 else 'imports are'} {action.done}.")
+    if left:
+        messages.warning(request, f"{left:,} {'import is' if left == 1 else 'imports are'} left. {outcome.why_left}")
     for problem in refused[:SHOWN]:
         messages.error(request, str(problem))
     if len(refused) > SHOWN:
         messages.error(request, f"{len(refused) - SHOWN:,} more could not be {action.done}.")
-    if not done and not refused:
+    if not (done or refused or left):
         messages.info(request, f"No import could be {action.done} any more.")

@@ -118,6 +118,17 @@ class TestActionsOnAll:
         assert f"Import {job.pk} of gone.csv: The import can no longer be retried" in page
         assert AuditEvent.objects.get(action="job_retry").outcome == "refused"
 
+    def test_each_retry_counts_also_one_that_fails_and_those_beyond_the_limit_are_left(self, browser, settings):
+        settings.STARTS_PER_MINUTE = 2
+        made = [make_job(Status.FAILED, chunks=1) for _ in range(3)]
+        page = self.do(browser, self.ask(browser, action="retry"), action="retry")
+        assert "1 import is left. You may start or retry an import 2 times in a minute, and have done so." in page
+        tried = AuditEvent.objects.filter(action="job_retry").values_list("object_id", flat=True)
+        assert set(tried) == {str(each.pk) for each in made[:2]}
+        noted = {"action": "retry", "done": 0, "refused": 2, "left": 1}
+        assert noted.items() <= AuditEvent.objects.get(action="jobs_bulk").details.items()
+        assert "3 imports are deleted." in self.do(browser, self.ask(browser, action="delete"), action="delete")
+
     def test_the_policy_decides_for_each_import(self, client):
         ann = operator("ann", Level.LOOK)
         make_job(Status.FAILED, chunks=1, user=ann)

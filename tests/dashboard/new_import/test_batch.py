@@ -5,8 +5,12 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from tests.dashboard.new_import.test_page import show, shown_form, uploaded
+from importer.engine.load import ledger
+from importer.engine.mysql.connection import connect, execute
+from importer.models import ImportJob, LimitCount
+from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.dashboard.new_import.test_questions import buttons
+from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
 
@@ -56,3 +60,22 @@ def test_the_others_stay_when_the_first_one_begins_again(browser, user):
     shown = show(browser, source, skip_rows="1", also=str(other.key)).content.decode()
     assert unescape(shown).count(f'"{address}"') == 2
     assert [each.source for each in browser.get(address).context["batch"].others] == [other]
+
+
+def test_each_file_of_several_counts_as_a_start(browser, user, mariadb, settings):
+    with connect(mariadb) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE cities (id INT PRIMARY KEY, name VARCHAR(20))")
+    target = saved_target(mariadb)
+    source, *others = [uploaded(user, b"id,name\n%d,x\n" % n, f"{n}.csv") for n in range(3)]
+    also = ",".join(str(each.key) for each in others)
+    values = {"target": target.pk, "table": "cities", "also": also, "apply_to_all": "on"}
+    form = shown_form(show(browser, source, **values)) | values
+    settings.STARTS_PER_MINUTE = 2
+    told = str(start(browser, source, **form).context["problem"])
+    assert "2 times in a minute: 2 more are too many. Choose fewer at once, or ask an admin" in told
+    assert not ImportJob.objects.exists()
+    settings.STARTS_PER_MINUTE = 4
+    start(browser, source, **form)
+    counted = LimitCount.objects.get(key=f"STARTS_PER_MINUTE {user.pk}")
+    assert (ImportJob.objects.count(), counted.uses) == (3, 4)

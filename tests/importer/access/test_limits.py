@@ -48,6 +48,18 @@ def test_one_use_too_many_names_the_limit_and_when_it_goes_on(rate, ann):
     assert 30 < caught.value.seconds <= 40
 
 
+def test_several_uses_at_once_count_each_and_none_if_they_are_too_many(rate, ann, settings):
+    setattr(settings, rate.setting, 5)
+    with acting_as(ann):
+        use(rate, 3)
+        for times, advice in ((3, "Try again in"), (9, "Choose fewer at once, or ask an admin")):
+            with pytest.raises(TooOften, match=f"5 times in a minute: {times} more are too many. {advice}"):
+                use(rate, times)
+        use(rate, 2)
+        with pytest.raises(TooOften, match="and have done so"):
+            use(rate)
+
+
 def test_after_a_minute_it_goes_on(rate, ann):
     with acting_as(ann):
         use(rate)
