@@ -1,5 +1,6 @@
 """The filters of the list of imports, as they stand in its address."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from urllib.parse import urlencode
@@ -7,6 +8,7 @@ from urllib.parse import urlencode
 from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.http import QueryDict
 
+from dashboard.fields.day_range import within
 from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.models import DiscoveredFile, ImportJob
@@ -17,6 +19,8 @@ STATES = [
     *(each for each in ImportJob.Status.choices if each[0] not in ImportJob.ENDED),
     *((words, words.capitalize()) for words in CONDITIONS),
 ]
+# How people write the number of an import.
+_NUMBER = re.compile(r"(?:import\s*|#)?([0-9]{1,12})", re.IGNORECASE)
 OWN = "me"  # The owner that stands for the reader.
 _PICKED = DiscoveredFile.objects.filter(job=OuterRef("pk"))
 _BY_SCHEDULE = Q(Exists(_PICKED))
@@ -41,7 +45,8 @@ SCHEDULE_NAME = Subquery(_PICKED.order_by("pk").values("schedule__name")[:1])
 class Filters:
     """What the list is narrowed to: an empty text does not narrow it.
 
-    `q`: a part of the name of file or table; `status`: one of STATES; `target`, `owner`: names; `origin`: of ORIGINS.
+    `q`: a part of the name of file or table, or the number of an import; `status`: one of STATES; `target`, `owner`:
+    names; `origin`: of ORIGINS; `first`, `last`: the days on which they were created, both included.
     """
 
     q: str = ""
@@ -49,6 +54,8 @@ class Filters:
     target: str = ""
     origin: str = ""
     owner: str = ""
+    first: str = ""
+    last: str = ""
 
     @classmethod
     def of(cls, query: QueryDict) -> "Filters":
@@ -76,7 +83,9 @@ def matching(filters: Filters) -> QuerySet[ImportJob]:
 
 
 def _with_text(jobs: QuerySet[ImportJob], text: str) -> QuerySet[ImportJob]:
-    return jobs.filter(Q(source__name__icontains=text) | Q(table_name__icontains=text) | Q(schema_name__icontains=text))
+    numbered = Q(pk=int(found[1])) if (found := _NUMBER.fullmatch(text)) else Q(pk__in=[])
+    named = Q(source__name__icontains=text) | Q(table_name__icontains=text) | Q(schema_name__icontains=text)
+    return jobs.filter(numbered | named)
 
 
 def _with_status(jobs: QuerySet[ImportJob], status: str) -> QuerySet[ImportJob]:
@@ -99,4 +108,6 @@ _NARROW: dict[str, Callable[[QuerySet[ImportJob], str], QuerySet[ImportJob]]] = 
     "target": lambda jobs, name: jobs.filter(target__name=name),
     "origin": _with_origin,
     "owner": _with_owner,
+    "first": lambda jobs, day: jobs.filter(within("created_at", day, "")),
+    "last": lambda jobs, day: jobs.filter(within("created_at", "", day)),
 }

@@ -263,6 +263,8 @@ class TestList:
         assert [each["job"] for each in second["items"]] == [made[0]]
         assert second["next"] is None
         assert [each["job"] for each in program.read("imports?status=waiting")["items"]] == []
+        assert program.read("imports?last=2026-01-01")["items"] == []
+        assert len(program.read("imports?first=2026-01-01")["items"]) > 1
         assert [each["job"] for each in program.read("imports?status=loading")["items"]] == [newer]
         for path in ("imports?cursor=x", f"history?cursor={first['next']}", f"approvals?cursor={first['next']}"):
             problem(program.send("GET", path), 422)

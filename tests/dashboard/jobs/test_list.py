@@ -1,7 +1,7 @@
 """The list of imports: what it shows, finds and sorts, and that of many it reads no more than a page."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.urls import reverse
@@ -137,6 +137,22 @@ class TestFilters:
         told = {job.pk: job.status if job.status == Status.UNAPPROVED else labels[job.pk] for job in made}
         assert by_state == {state: sorted(pk for pk, word in told.items() if word == state) for state in states}
         assert set(told.values()) <= set(states)
+
+    def test_by_day_and_by_number(self, browser):
+        days = [datetime(2026, 11, day, 12, tzinfo=UTC) for day in (19, 20, 21)]
+        made = [timed(1).pk for _ in days]
+        for pk, at in zip(made, days, strict=True):
+            ImportJob.objects.filter(pk=pk).update(created_at=at)
+        assert listed(browser, first="2026-11-20") == made[:0:-1]
+        assert listed(browser, last="2026-11-20") == made[1::-1]
+        assert listed(browser, first="2026-11-20", last="2026-11-20") == [made[1]]
+        assert listed(browser, first="2026-02-30") == []
+        for text in (f"{made[0]}", f"import {made[0]}", f"Import{made[0]}", f"#{made[0]}"):
+            assert made[0] in listed(browser, q=text)
+        assert listed(browser, q=f"import {made[0]}") == [made[0]]
+        page = browser.get(reverse("jobs"), {"first": "2026-11-20"}).text
+        assert 'name="first" value="2026-11-20"' in page
+        assert "20 Nov 2026," in page
 
     def test_by_status(self, browser):
         failed = make_job(Status.FAILED, chunks=1)

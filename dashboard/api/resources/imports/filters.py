@@ -12,7 +12,6 @@ from pydantic import Field
 from dashboard.api.body import Body, example
 from dashboard.api.pages import Cursor, Page
 from dashboard.api.resources.imports.imports import FiltersIn
-from dashboard.jobs.list.filters import Filters
 from importer.access import saved_filters
 from importer.models import SavedFilter
 
@@ -51,7 +50,7 @@ def list_filters(request: HttpRequest, page: Query[Cursor]) -> Any:
 @router.post("filters", response={201: FilterOut}, url_name="api_filters", summary="Save a filter")
 def save_filter(request: HttpRequest, new: FilterIn) -> Any:
     """Save a filter of the list of imports for yourself. Nobody else sees it."""
-    query = Filters(**new.filters.dict()).query
+    query = new.filters.filters().query
     return Status(201, show(saved_filters.save(cast(User, request.user), new.name, query)))
 
 

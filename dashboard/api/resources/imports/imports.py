@@ -11,7 +11,7 @@ from django.urls import reverse
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from dashboard.api.body import Body, example
+from dashboard.api.body import Body, Day, example
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import LARGEST, Cursor, Page
 from dashboard.api.planning import beginning, prepared
@@ -50,11 +50,17 @@ class ImportOut(Schema):
 class FiltersIn(Schema, extra="forbid"):
     """What a list of imports is narrowed to; an empty text does not narrow it."""
 
-    q: Annotated[str, Field(max_length=255, description="A part of the name of file or table.")] = ""
+    q: Annotated[str, Field(max_length=255, description="A part of the name of file or table, or a number.")] = ""
     status: Literal["", *(name for name, _ in STATES)] = ""  # type: ignore[valid-type]
     target: Annotated[str, Field(max_length=64)] = ""
     origin: Literal["", *ORIGINS] = ""  # type: ignore[valid-type]
     owner: Annotated[str, Field(max_length=150, description="A user's name, or me.")] = ""
+    first: Annotated[Day | None, Field(description="The first day on which they were created.")] = None
+    last: Annotated[Day | None, Field(description="The last day.")] = None
+
+    def filters(self) -> Filters:
+        """The filters of the page."""
+        return Filters(**{name: str(value or "") for name, value in self.dict().items()})
 
 
 class RetryIn(Body, json_schema_extra=example(leave_out=True)):
@@ -127,7 +133,7 @@ def read(job: int) -> ImportJob:
 @router.get("imports", response=Page[ImportOut], url_name="api_imports", summary="List imports")
 def list_imports(request: HttpRequest, page: Query[Cursor], filters: Query[FiltersIn]) -> Any:
     """The imports that the person may see, the newest first."""
-    found = matching(Filters(**filters.dict()))
+    found = matching(filters.filters())
     return page.newest(found.select_related("target", "source", "created_by"), show)
 
 
