@@ -127,6 +127,7 @@ def _side_by_side(jobs: list[ImportJob], with_alike: bool) -> dict[str, Any]:
         "alike": _groups(comparison.alike, comparison) if with_alike else [],
         "alike_count": len(comparison.alike),
         "other_view": address(comparison.jobs, **({} if with_alike else {"all": "1"})),
+        "results": _groups(comparison.results, comparison),
         "timings": _groups(comparison.timings, comparison, with_times=True),
         "phases": _phases(comparison),
         "with_alike": with_alike,

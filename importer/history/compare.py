@@ -6,7 +6,7 @@ from typing import Any
 
 from importer.engine.plan.previous_imports import FEWEST
 from importer.history.charts import TimingSpread
-from importer.history.facts import CHOSEN, FILE, REQUESTED, SERVER, TABLE, TIMINGS, Fact, Value
+from importer.history.facts import CHOSEN, FILE, REQUESTED, RESULT, SERVER, TABLE, TIMINGS, Fact, Value
 from importer.history.query import SIMILAR_SIZE, Condition, Op, Query, of_similar_size
 from importer.history.read import column, columns, rows
 from importer.history.search import matching
@@ -47,15 +47,17 @@ class Verdict:
 class Comparison:
     """Compared imports: the `settings` that differ (requested, chosen, file, table, server) and all known `timings`.
 
-    `alike`: the settings that are equal in all imports. `runs`: for each import the rows per second of all runs of the
-    same import (runs_like()), None if it did not succeed at its own pace. `sizes`: the bytes of the rows of each, 0 if
-    they are unknown. `reasons`: the planner's reasons for each (importer.engine.plan.plan.Reason as JSON). `slower`:
-    whether each was found slower than its peers (regressions.py).
+    `results`: what became of the rows, without what happened in none of the imports. `alike`: the settings that are
+    equal in all imports. `runs`: for each import the rows per second of all runs of the same import (runs_like()),
+    None if it did not succeed at its own pace. `sizes`: the bytes of the rows of each, 0 if they are unknown.
+    `reasons`: the planner's reasons for each (importer.engine.plan.plan.Reason as JSON). `slower`: whether each was
+    found slower than its peers (regressions.py).
     """
 
     jobs: tuple[int, ...]
     settings: tuple[Difference, ...]
     alike: tuple[Difference, ...]
+    results: tuple[Difference, ...]
     timings: tuple[Difference, ...]
     runs: tuple[TimingSpread | None, ...]
     sizes: tuple[float, ...]
@@ -86,6 +88,7 @@ def compare(jobs: Sequence[int]) -> Comparison:
         tuple(jobs),
         tuple(each for each in settings if len(set(each.values)) > 1),
         tuple(each for each in settings if len(set(each.values)) == 1 and each.values[0] is not None),
+        tuple(each for each in _side_by_side(facts, RESULT) if set(each.values) - {None, 0}),
         tuple(each for each in _side_by_side(facts, TIMINGS) if set(each.values) != {None}),
         tuple(runs_like(facts[job]) for job in jobs),
         tuple(float(facts[job].get("data_bytes", 0)) for job in jobs),

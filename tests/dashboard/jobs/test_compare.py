@@ -33,6 +33,17 @@ def test_what_differs_stands_first_and_the_rest_on_request(browser, made):
     assert every.context["other_view"] == address([first, second])
 
 
+def test_what_became_of_the_rows_stands_there(browser, made):
+    first, second = made[:2]
+    for job, name, number in ((first, "loaded_rows", 7), (second, "loaded_rows", 5), (second, "rejected_rows", 2)):
+        JobFact.objects.update_or_create(record_id=job, name=name, defaults={"number": number, "text": ""})
+    JobFact.objects.filter(name="replaced_rows").update(number=0)
+    ((title, lines),) = browser.get(address([first, second])).context["results"]
+    shown = {line.title: [cell.words for cell in line.cells] for line in lines}
+    assert (title, shown["Rows loaded"], shown["Rows rejected"][1]) == ("What became of the rows", ["7", "5"], "2")
+    assert "Rows replaced" not in shown
+
+
 def test_how_sure_it_is_stands_in_words(browser, made):
     fast, slow = made[:2]
     for name in ("settings_digest", "method"):
