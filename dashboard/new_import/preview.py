@@ -112,8 +112,8 @@ class Preview:
         if not self.reading:
             return ()
         listed = {each.evidence for each in self.reading.decisions if each.name == "unfilled_columns"}
-        if self.created:
-            listed.add(self.created.suggested.key_note)
+        if self.new_table:
+            listed.add(self.new_table.key_note)
         if self.profile:
             listed |= {*self.profile.notes}
         return tuple(each for each in self.reading.notes if each not in listed)

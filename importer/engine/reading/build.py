@@ -46,11 +46,15 @@ def make_reading(
         unfilled_columns=tuple(column.name for column in matching.unfilled),
         skipped_lines=profile.skipped,
         notes=(
-            *(new_table.notes if new_table else ()),
+            *(_notes_of(new_table) if new_table else ()),
             *_rules(decisions, of_new_table=new_table is not None),
             *mapping_notes(profile, table, mapping),
         ),
     )
+
+
+def _notes_of(table: NewTable) -> Iterable[str]:
+    return filter(None, (*table.notes, table.key_note))
 
 
 def _format_decisions(profile: Profile, stated: Stated) -> Iterable[Decision]:

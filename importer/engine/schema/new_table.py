@@ -37,10 +37,10 @@ class NewTable:
     `widen`: a type that is too narrow for the whole file is widened, instead of an error. `partitions`: the number of
     partitions by hash of the primary key, None for a table without partitions. `stated`: the columns whose type a user
     chose: it is widened to another of its kind at most, never to a text. `notes`: what was decided about names and
-    types, in plain words. `proposed_key`: a column that could be the primary key, "" if the sample has none. `charset`:
-    its character set; "" for the database's default, which is the same one then, with the database's own collation: a
-    join of texts in two collations fails (1267). `suggested_null`: the columns whose NULL markers nobody chose: as a
-    text they have none.
+    types, in plain words, without `key_note`. `proposed_key`: a column that could be the primary key, "" if the sample
+    has none. `charset`: its character set; "" for the database's default, which is the same one then, with the
+    database's own collation: a join of texts in two collations fails (1267). `suggested_null`: the columns whose NULL
+    markers nobody chose: as a text they have none.
     """
 
     schema: str
@@ -73,8 +73,8 @@ class NewTable:
 
     @property
     def key_note(self) -> str:
-        """The note about the proposed key; "" without one."""
-        if not self.proposed_key:
+        """The note about the proposed key; "" without one, and for a table that has a key."""
+        if self.primary_key or not self.proposed_key:
             return ""
         return (
             f"{self.proposed_key} could be the primary key: its values are never empty and all different in the sample."

@@ -60,12 +60,18 @@ def test_the_flags_of_a_note_give_the_other_type(target, tmp_path, values, types
     assert [type_of(prepared(path, *flags)) for flags in flags_in(note)] == types
 
 
+def notes_about_key(made: PreparedImport) -> list[str]:
+    return [note for note in made.reading.notes if "primary key" in note]
+
+
 def test_the_flag_of_the_proposed_key_makes_it(target, tmp_path):
     path = tmp_path / "made.csv"
     path.write_text("Order Id,b\n1,x\n2,y\n")
-    [note] = [note for note in prepared(path).new_table.notes if "primary key" in note]
+    [note] = notes_about_key(prepared(path))
     [flags] = flags_in(note)
-    assert prepared(path, *flags).new_table.primary_key == ("Order Id",)
+    made = prepared(path, *flags)
+    assert made.new_table.primary_key == ("Order Id",)
+    assert not notes_about_key(made)
 
 
 def test_each_answer_to_a_bad_value_is_taken(target, tmp_path):

@@ -9,7 +9,6 @@ read in two ways, the column is a text: a text loses nothing. A note says why, a
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, field_name, overrides_by_position
@@ -56,8 +55,9 @@ def suggest_table(
     columns = tuple(NewColumn(*pair) for pair in zip(names, types, strict=True))
     notes = [f"{column.name}: {each.note}" for column, each in zip(columns, fields, strict=True) if each.note]
     notes += _size_notes(names, suggested, types)
-    table = NewTable(schema, name, columns, proposed_key=_proposed_key(profile, columns))
-    return replace(table, notes=tuple(filter(None, (*name_notes, *notes, table.key_note))))
+    return NewTable(
+        schema, name, columns, notes=(*name_notes, *notes), proposed_key=_proposed_key(profile, columns)
+    )
 
 
 def _with_stated_types(profile: Profile, suggested: Sequence[str], overrides: Sequence[FieldOverride]) -> list[str]:

@@ -90,8 +90,7 @@ def test_given_null_markers_decide_which_texts_are_no_values(suggested):
 def test_a_primary_key_is_proposed_and_not_imposed(suggested, text, key):
     table = suggested(text)
     assert table.primary_key == ()
-    notes = [note for note in table.notes if "primary key" in note]
-    assert [f"--primary-key '{key}'" in note for note in notes] == ([True] if key else [])
+    assert (f"--primary-key '{key}'" in table.key_note) if key else not table.key_note
 
 
 @pytest.mark.parametrize(("name", "is_key"), [("id", True), ("ORDER-ID", True), ("paid", False), ("product_code", True),
