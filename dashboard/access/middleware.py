@@ -10,6 +10,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpRe
 from django.shortcuts import render
 
 from dashboard.access.api_rules import READING, asked
+from dashboard.access.bearer import bearer_of, unauthorized, wrong_token
 from importer.access import tokens
 from importer.access.acting import Somebody, acting_address, acting_as
 from importer.access.limits import TooOften
@@ -54,10 +55,10 @@ class PolicyMiddleware:
         if wanted.rule.no_token and token:
             raise PermissionDenied("A token opens no page of accounts, people and approvals: use the API or a browser.")
         if wanted.by_token and not token:
-            return _without_token()
+            return _without_token(request)
         if not wanted.rule.public and request.user.is_anonymous:
             if wanted.rule.machines and not (reads and _is_from(request, getattr(settings, wanted.rule.machines))):
-                return _without_token()
+                return _without_token(request)
             return None  # LoginRequiredMiddleware redirects to the sign-in page.
         try:
             if token and not wanted.rule.public:
@@ -88,11 +89,12 @@ def _is_from(request: HttpRequest, networks: list[str]) -> bool:
     return any(address in ip_network(each) for each in networks)
 
 
-def _without_token() -> HttpResponse:
-    """The answer to a request that must bring a token: a session does not do, since other sites could use it."""
-    answer = HttpResponse("The request has no token.", status=401, content_type="text/plain; charset=utf-8")
-    answer.headers["WWW-Authenticate"] = "Bearer"
-    return answer
+def _without_token(request: HttpRequest) -> HttpResponse:
+    """The answer to a request that must bring a token: a session does not do, since other sites could use it.
+
+    One that brings another bearer, such as a token that was copied in part, is told that its token is no good.
+    """
+    return wrong_token() if bearer_of(request) else unauthorized("The request has no token.", "Bearer")
 
 
 def _too_often(request: HttpRequest, refused: TooOften) -> HttpResponse:

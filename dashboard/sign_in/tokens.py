@@ -8,12 +8,11 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest, HttpResponse
 
+from dashboard.access.bearer import bearer_of, wrong_token
 from dashboard.sign_in.address import client_address
 from dashboard.sign_in.guesses import count_wrong
 from importer.access import audit, tokens
 from importer.access.acting import acting_from
-
-SCHEME = "bearer"
 
 
 class TokenMiddleware:
@@ -27,9 +26,8 @@ class TokenMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        scheme, _, text = request.headers.get("Authorization", "").partition(" ")
-        text = text.strip()
-        if scheme.lower() != SCHEME or not text.startswith(tokens.PREFIX):
+        text = bearer_of(request)
+        if not text.startswith(tokens.PREFIX):
             return self.get_response(request)
         with acting_from(client_address(request)):
             token = tokens.valid(text)
@@ -49,9 +47,7 @@ def _refused(request: HttpRequest) -> HttpResponse:
     """Answer 401. After too many wrong tokens: 429, and no further event."""
     if count_wrong(request, "token"):
         audit.record("wrong_token", outcome=audit.Outcome.REFUSED, who=AnonymousUser())
-        answer = HttpResponse("The token is unknown, expired or revoked.", status=401, content_type="text/plain")
-        answer.headers["WWW-Authenticate"] = 'Bearer error="invalid_token"'
-        return answer
+        return wrong_token()
     answer = HttpResponse("Too many wrong tokens from this address.", status=429, content_type="text/plain")
     answer.headers["Retry-After"] = str(settings.SIGN_IN_SECONDS)
     return answer

@@ -208,6 +208,11 @@ class TestPeople:
         told = problem(theirs.send("GET", "account"), 401)
         assert "unknown, expired or revoked" in told["what"]
 
+    @pytest.mark.parametrize("bearer", ["millrace_", "bad"])
+    def test_a_bearer_that_is_no_token_is_not_called_none(self, db, client, bearer):
+        told = problem(client.get("/api/v1/imports", headers={"Authorization": f"Bearer {bearer}"}), 401)
+        assert "unknown, expired or revoked" in told["what"]
+
 
 class TestRefusals:
     def test_each_error_is_a_problem(self, program):
