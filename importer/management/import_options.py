@@ -41,6 +41,11 @@ FORMAT_FIELDS = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comme
 BEFORE_GROUPS = ("mode", "priority")
 
 
+def usage(word: str, table: str) -> str:
+    """The usage of `load`, `plan` or `check`. `table`: how the table is named, which a check may be without."""
+    return f"%(prog)s FILE... {f'[{table}]' if word == 'check' else table} [options]"
+
+
 def check_named(files: Sequence[str], connection: str, server_file: str) -> None:
     """Raise Problem unless the files of an import are named, and in one way."""
     if not (files or server_file):

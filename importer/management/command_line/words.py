@@ -46,7 +46,7 @@ GROUPS: dict[str, tuple[Word, ...]] = {
         ),
         Word(
             "plan",
-            "show how a file is read, the plan and its SQL",
+            "show how a file is read, the plan and its SQL; load nothing",
             "import_csv",
             ("plan orders.csv --to warehouse --table orders",),
             ("--in-process", "--plan-only"),
@@ -54,7 +54,7 @@ GROUPS: dict[str, tuple[Word, ...]] = {
         ),
         Word(
             "check",
-            "read a whole file, and name the rows that could not be loaded",
+            "name the bad rows of a whole file, and load nothing",
             "import_csv",
             ("check orders.csv", "check orders.csv --to warehouse --table orders --json"),
             ("--in-process", "--check-only"),
@@ -106,6 +106,11 @@ GROUPS: dict[str, tuple[Word, ...]] = {
     ),
 }
 WORDS: dict[str, Word] = {word.name: word for group in GROUPS.values() for word in group}
+
+
+def sentence(about: str) -> str:
+    """What a word does, as a sentence."""
+    return f"{about[0].upper()}{about[1:]}."
 
 
 def undecoded_word(arguments: Iterable[str]) -> WrongUsage | None:

@@ -15,10 +15,11 @@ from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options, read_from_options
 from importer.management.command_line import by_url, check_output
 from importer.management.command_line.follow.following import follow
-from importer.management.command_line.help.common_options import COMMON
+from importer.management.command_line.help.common_options import common_options
 from importer.management.command_line.help.short_help import add_help
 from importer.management.command_line.parsers import with_files_as_paths
-from importer.management.import_options import add_flags
+from importer.management.command_line.words import PROGRAM, WORDS, sentence
+from importer.management.import_options import add_flags, usage
 from importer.management.output import CommandOutput
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_of
@@ -42,10 +43,12 @@ class Command(PreparedCommand):
         super().run_from_argv(with_files_as_paths(argv))
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """The parser, with a short help and one of all options."""
+        """The parser, with a short help and one of all options: those of the word that is typed."""
         parser = super().create_parser(prog_name, subcommand, add_help=False, **kwargs)
-        parser.usage = "%(prog)s FILE... mysql://USER@HOST:PORT/DATABASE.TABLE | --to TARGET --table TABLE [options]"
-        add_help(parser, COMMON)
+        if prog_name == PROGRAM:
+            parser.description = sentence(WORDS[subcommand].about)
+        parser.usage = usage(subcommand, "mysql://USER@HOST:PORT/DATABASE.TABLE | --to TARGET --table TABLE")
+        add_help(parser, common_options(subcommand))
         # Files and the URL may stand before, between and behind the options.
         parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
         return parser

@@ -55,9 +55,7 @@ def suggest_table(
     columns = tuple(NewColumn(*pair) for pair in zip(names, types, strict=True))
     notes = [f"{column.name}: {each.note}" for column, each in zip(columns, fields, strict=True) if each.note]
     notes += _size_notes(names, suggested, types)
-    return NewTable(
-        schema, name, columns, notes=(*name_notes, *notes), proposed_key=_proposed_key(profile, columns)
-    )
+    return NewTable(schema, name, columns, notes=(*name_notes, *notes), proposed_key=_proposed_key(profile, columns))
 
 
 def _with_stated_types(profile: Profile, suggested: Sequence[str], overrides: Sequence[FieldOverride]) -> list[str]:

@@ -24,7 +24,7 @@ from importer.management.client.report_text import (
     ways_out,
 )
 from importer.management.command_line.follow.progress import Amounts, Progress
-from importer.management.import_options import add_flags
+from importer.management.import_options import add_flags, usage
 
 ON_ITS_MACHINE = "Give it on the machine of Millrace."
 # Options of the local command that a server refuses, each with what to do instead.
@@ -40,9 +40,9 @@ LOCAL_ONLY: Mapping[str, str] = {
 }
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of `load`, `plan` and `check`."""
-    parser.usage = "%(prog)s FILE... --to TARGET --table TABLE [options]"
+def add_arguments(parser: ArgumentParser, word: str) -> None:
+    """Add the options of `load`, `plan` or `check`."""
+    parser.usage = usage(word, "--to TARGET --table TABLE")
     add_flags(parser, lambda _: None)
     keep_written(parser)
     add_refusals(parser, LOCAL_ONLY)

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,7 +19,7 @@ from importer.management.client.tokens import VARIABLE, token_from
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.near_words import near_of_error
 from importer.management.command_line.parsers import let_values_be_dashes, parsers, with_files_as_paths
-from importer.management.command_line.words import AGENT, PROGRAM, WORDS, undecoded_word
+from importer.management.command_line.words import AGENT, PROGRAM, WORDS, sentence, undecoded_word
 
 ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
 
@@ -36,9 +37,9 @@ class RemoteWord:
 
 
 REMOTE: Mapping[str, RemoteWord] = {
-    "load": RemoteWord(WORDS["load"].about, load.add_arguments, load.load, REPORT),
-    "plan": RemoteWord(WORDS["plan"].about, load.add_arguments, load.plan, REPORT),
-    "check": RemoteWord(WORDS["check"].about, load.add_arguments, check.run, CHECK),
+    "load": RemoteWord(WORDS["load"].about, partial(load.add_arguments, word="load"), load.load, REPORT),
+    "plan": RemoteWord(WORDS["plan"].about, partial(load.add_arguments, word="plan"), load.plan, REPORT),
+    "check": RemoteWord(WORDS["check"].about, partial(load.add_arguments, word="check"), check.run, CHECK),
     "job": RemoteWord(WORDS["job"].about, jobs.add_arguments, jobs.run),
     "target": RemoteWord(targets.ABOUT, targets.add_arguments, targets.run),
     "history": RemoteWord(WORDS["history"].about, history.add_arguments, history.run),
@@ -87,12 +88,18 @@ def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC | None) -> in
     return word.run(CommandContext(millrace, options, output, f"{PROGRAM} --server {server.server}"))
 
 
-def options_of(name: str, word: RemoteWord, line: Sequence[str]) -> argparse.Namespace:
-    """The options of the word in what follows it. Raises WrongUsage."""
-    parser = _Parser(prog=f"{PROGRAM} --server URL {name}", description=f"{word.about}.")
+def parser_of(name: str, word: RemoteWord) -> argparse.ArgumentParser:
+    """The parser of what follows the word."""
+    parser = _Parser(prog=f"{PROGRAM} --server URL {name}", description=sentence(word.about))
     word.add_arguments(parser)
     _add_json(parser)
     let_values_be_dashes(parser)
+    return parser
+
+
+def options_of(name: str, word: RemoteWord, line: Sequence[str]) -> argparse.Namespace:
+    """The options of the word in what follows it. Raises WrongUsage."""
+    parser = parser_of(name, word)
     if word.files:
         return parser.parse_intermixed_args(with_files_as_paths(line))
     return parser.parse_args(line)

@@ -1,5 +1,7 @@
 """The options that most imports need, for the short help."""
 
+from collections.abc import Mapping
+
 # Each with a text that fits its line.
 COMMON = {
     "--to": "a target, instead of mysql://...",
@@ -25,3 +27,10 @@ COMMON = {
     "--json": "print one report as JSON",
     "--as": "act on behalf of this person",
 }
+# Those that say what `load` does; the word says it of `plan` and `check`.
+_OF_LOAD = ("--plan-only", "--check-only", "--workers")
+
+
+def common_options(word: str) -> Mapping[str, str]:
+    """The options that most imports need, of this word."""
+    return {flag: text for flag, text in COMMON.items() if word not in ("plan", "check") or flag not in _OF_LOAD}

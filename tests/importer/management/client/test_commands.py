@@ -374,7 +374,7 @@ def refused() -> list[argparse.Action]:
 
 def remote_parser() -> _Parser:
     parser = _Parser(prog="millrace load")
-    add_arguments(parser)
+    add_arguments(parser, "load")
     return parser
 
 

@@ -8,9 +8,10 @@ from django.core.management import get_commands
 from django.urls import reverse
 
 from config.version import VERSION
+from importer.management.client.commands.main import REMOTE, parser_of
 from importer.management.command_line.help.help_page import help_page
 from importer.management.command_line.start import command_of
-from importer.management.command_line.words import PROGRAM, WORDS
+from importer.management.command_line.words import PROGRAM, WORDS, sentence
 from importer.management.rules import RULES
 from importer.models.outcomes import WRONG_USAGE
 from importer.models.outcomes.exit_codes import exit_codes_text
@@ -81,6 +82,20 @@ def test_the_exit_codes_are_a_page_of_help():
     assert (done.returncode, done.stdout) == (0, f"{exit_codes_text()}\n")
 
 
+@pytest.mark.parametrize(("name", "table"), [("load", "table"), ("plan", "table"), ("check", "[table]")])
+def test_the_help_of_words_about_files_says_what_each_does(name, table):
+    """A check needs no table."""
+    word = WORDS[name]
+    here = command_of(word).create_parser(PROGRAM, name)
+    assert here.description == sentence(word.about)
+    both = {
+        here: "mysql://USER@HOST:PORT/DATABASE.TABLE | --to TARGET --table TABLE",
+        parser_of(name, REMOTE[name]): "--to TARGET --table TABLE",
+    }
+    for parser, how in both.items():
+        assert parser.usage == f"%(prog)s FILE... {table.replace('table', how)} [options]"
+
+
 @pytest.mark.parametrize("name", ["load", "plan", "check"])
 def test_the_short_help_fits_a_screen_and_all_options_are_in_the_long_one(name, capsys):
     word = WORDS[name]
@@ -91,6 +106,7 @@ def test_the_short_help_fits_a_screen_and_all_options_are_in_the_long_one(name, 
     assert len(short.splitlines()) <= SCREEN
     assert f"millrace {word.examples[0]}" in short
     assert "--chunk-size" not in short
+    assert ("--check-only" in short) == (name == "load")
     with pytest.raises(SystemExit):
         parser.parse_args(["--help-all"])
     assert "--chunk-size" in capsys.readouterr().out
