@@ -25,7 +25,7 @@ def add_history_options(parser: ArgumentParser) -> None:
     forms.add_argument("--facts", action="store_true", help="list all facts instead of imports")
     text = "only imports into this table; TABLE alone: of any schema"
     parser.add_argument("--table", metavar="SCHEMA.TABLE", help=text)
-    parser.add_argument("--target", metavar="NAME")
+    parser.add_argument("--target", metavar="NAME", help="only imports on this target")
     text = f"names listed by --facts, or {ALL}"
     parser.add_argument("--columns", nargs="+", metavar="FACT", default=USUAL, help=text)
     text = "-FACT (written --sort=-FACT) sorts in descending order"

@@ -97,7 +97,7 @@ def add_job_verbs(parser: ArgumentParser, names: Iterable[str]) -> dict[str, Arg
     verbs["wait"].add_argument("--at-most", type=float, metavar="SECONDS", help=text)
     text = "leave out bad rows from now on, into a file"
     verbs["retry"].add_argument("--on-error", choices=("reject",), help=text)
-    verbs["priority"].add_argument("priority", choices=PRIORITY.choices)
+    verbs["priority"].add_argument("priority", choices=PRIORITY.choices, help=PRIORITY.about)
     text = "of the plan that you have seen, from `job plan`"
     verbs["approve"].add_argument("--digest", required=True, help=text)
     text = "for the person who started the import"
@@ -115,9 +115,9 @@ def add_preset_verbs(parser: ArgumentParser, names: Iterable[str]) -> None:
         if name == "import":
             _add_preset_import(verb)
         elif name != LIST:
-            verb.add_argument("name")
+            verb.add_argument("name", help="the preset's name")
         if name == "rename":
-            verb.add_argument("new", metavar="NEW_NAME")
+            verb.add_argument("new", metavar="NEW_NAME", help="its new name")
         if name == "export":
             verb.add_argument("--out", type=Path, metavar="FILE", help="write it there, not to standard output")
 

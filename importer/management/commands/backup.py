@@ -27,7 +27,7 @@ class Command(CheckedCommand):
             "check": "read a backup, and name what is damaged in it",
             "restore": "put a backup into an empty installation that does not run",
         }.items():
-            verbs.add_parser(verb, help=about).add_argument("file", type=Path, metavar="FILE")
+            verbs.add_parser(verb, help=about).add_argument("file", type=Path, metavar="FILE", help="the backup")
         restoring = verbs.choices["restore"]
         restoring.add_argument("--replace", action="store_true", help="delete what this installation has")
 

@@ -24,7 +24,7 @@ class Command(PreparedCommand):
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|subscribe|test|remove")
         verbs.add_parser("list", help="all channels")
         add = verbs.add_parser("add", help="save a channel under a name")
-        add.add_argument("name")
+        add.add_argument("name", help="a name for it")
         way = add.add_mutually_exclusive_group(required=True)
         for kind in KINDS:
             nargs = "+" if kind.destination.several else None
@@ -38,12 +38,13 @@ class Command(PreparedCommand):
         add.add_argument("--most-rejects", type=rows, default=0, metavar="N", help="allowed rejected rows (0)")
         # `hear` is the old name.
         subscribe = verbs.add_parser("subscribe", aliases=["hear"], help="send a channel the events of one schedule")
-        subscribe.add_argument("name")
+        subscribe.add_argument("name", help="the channel's name")
         subscribe.add_argument("schedule", help="its name")
         subscribe.add_argument("--events", nargs="*", default=Event.values, metavar="EVENT", help="none: no longer")
         test = verbs.add_parser("test", help="send a message that says it is a test")
-        test.add_argument("name")
-        verbs.add_parser("remove", help="delete a channel, and what waits for it").add_argument("name")
+        test.add_argument("name", help="the channel's name")
+        removed = verbs.add_parser("remove", help="delete a channel, and what waits for it")
+        removed.add_argument("name", help="the channel's name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb."""

@@ -25,10 +25,17 @@ class Command(PreparedCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|list|remove")
         add = verbs.add_parser("add", help="save a connection under a name", epilog=_known())
-        add.add_argument("name")
+        add.add_argument("name", help="a name for it")
         add.add_argument("place", help=examples())
         # Not dest="settings": Django takes that for its own --settings, the name of a module, when run from a shell.
-        add.add_argument("--set", dest="set_values", action="append", default=[], metavar="NAME=VALUE")
+        add.add_argument(
+            "--set",
+            dest="set_values",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="a setting of its kind, with a name listed below; may be repeated",
+        )
         add.add_argument(
             "--secret-env",
             action="append",
@@ -40,9 +47,10 @@ class Command(PreparedCommand):
         add.add_argument("--allow-private", action="store_true", help="it may have an address of a private network")
         add.add_argument("--replace", action="store_true", help="change the connection of that name, if there is one")
         check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
-        check.add_argument("name")
+        check.add_argument("name", help="the connection's name")
         verbs.add_parser("list", help="all connections")
-        verbs.add_parser("remove", help="forget a connection; its files stay where they are").add_argument("name")
+        removed = verbs.add_parser("remove", help="forget a connection; its files stay where they are")
+        removed.add_argument("name", help="the connection's name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb."""

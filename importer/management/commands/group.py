@@ -17,11 +17,13 @@ class Command(PreparedCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
         verbs.add_parser("list", help="all groups, with their members and grants")
-        verbs.add_parser("add", help="add a group without members").add_argument("name")
+        added = verbs.add_parser("add", help="add a group without members")
+        added.add_argument("name", help="a name for it")
         rename = verbs.add_parser("rename", help="give a group another name")
-        rename.add_argument("name")
-        rename.add_argument("new", metavar="NEW_NAME")
-        verbs.add_parser("remove", help="delete a group and its grants; its members stay").add_argument("name")
+        rename.add_argument("name", help="the group's name")
+        rename.add_argument("new", metavar="NEW_NAME", help="its new name")
+        removed = verbs.add_parser("remove", help="delete a group and its grants; its members stay")
+        removed.add_argument("name", help="the group's name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb."""

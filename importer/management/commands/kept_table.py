@@ -18,7 +18,7 @@ class Command(PreparedCommand):
     help = "Restore the old table that an import in mode replace has kept, or drop it."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", choices=ACTIONS)
+        parser.add_argument("action", choices=ACTIONS, help="put the old table back, or drop it")
         parser.add_argument("job", type=int, help="the import's number")
 
     def handle(self, *_args: Any, **options: Any) -> None:

@@ -26,13 +26,25 @@ from importer.schedules import ScheduleRequest, serialization
 from importer.worker.hosts import presence
 
 LOOK_EVERY = 0.5  # seconds
-CHOICES: dict[str, type[TextChoices]] = {
-    "overlap": Schedule.Overlap,
-    "misfire": Schedule.Misfire,
-    "no_file": Schedule.NoFile,
-    "known_by": Schedule.KnownBy,
-    "afterwards": Schedule.Afterwards,
-    "drift": Schedule.Drift,
+# Options with their choices, and with numbers; what each is about.
+CHOICES: dict[str, tuple[type[TextChoices], str]] = {
+    "overlap": (Schedule.Overlap, "a run that is due during another one"),
+    "misfire": (Schedule.Misfire, "due times that were missed, such as while Millrace was off"),
+    "no_file": (Schedule.NoFile, "a run that finds no new file"),
+    "known_by": (Schedule.KnownBy, "a file was loaded before if it is the same by"),
+    "afterwards": (Schedule.Afterwards, "a file that was loaded"),
+    "drift": (Schedule.Drift, "a file with another header, or a table with other columns"),
+}
+NUMBERS = {
+    "misfire_most": "most due times that --misfire all makes up for",
+    "most_attempts": "of a run, after temporary problems",
+    "backoff_seconds": "between the first two attempts; twice as long each further time",
+}
+LIMITS = {
+    "deadline_minutes": "a run that takes longer is ended, and its import cancelled (default: no limit)",
+    "lateness_minutes": "channels are notified of a run that has not ended so long after it was due (default: never)",
+    "rejects_limit": "channels are notified of a run that rejects more rows (default: the limit of each channel)."
+    " It fails nothing: see --reject-limit",
 }
 DEFAULTS = {each.name: each.default for each in fields(ScheduleRequest)}
 
@@ -49,11 +61,14 @@ class Command(PreparedCommand):
             "--reject-limit",
             choices=(DEFAULT_LIMIT, NO_LIMIT),
             default=DEFAULT_LIMIT,
-            help="of rejected rows, if the import had none: the larger of 100 rows and 1 %% (default), or none",
+            help="an import that rejects more rows fails; if the copied import had no limit: the larger of 100 rows and"
+            " 1 %% (default), or none. See --rejects-limit",
         )
         verbs["run-again"].add_argument("run", type=int, help="the run's number, from `schedule show`")
         for flag, moment in (("--from", "first"), ("--to", "last")):
-            verbs["backfill"].add_argument(flag, dest=moment, type=day, required=True, metavar="YYYY-MM-DD")
+            verbs["backfill"].add_argument(
+                flag, dest=moment, type=day, required=True, metavar="YYYY-MM-DD", help=f"the {moment} day"
+            )
         verbs["forget"].add_argument("file", help="the file's name as the run lists it")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
@@ -132,7 +147,7 @@ class Command(PreparedCommand):
 
 
 def _add_request(parser: ArgumentParser) -> None:
-    parser.add_argument("--name", required=True)
+    parser.add_argument("--name", required=True, help="of the schedule")
     parser.add_argument("--connection", required=True, help="the name of the connection that has the files")
     parser.add_argument("--pattern", required=True, help="such as sales-{date:%%Y%%m%%d}.csv or daily/*.csv")
     parser.add_argument("--subfolders", action="store_true", help="also in all folders below")
@@ -141,15 +156,22 @@ def _add_request(parser: ArgumentParser) -> None:
         "--every", dest="every_minutes", type=int, metavar="MINUTES", help="due times at an interval instead"
     )
     parser.add_argument("--zone", default="UTC", help="such as Europe/Berlin")
-    for name, choices in CHOICES.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", choices=choices.values, default=DEFAULTS[name])
+    for name, (choices, about) in CHOICES.items():
+        each = "; ".join(f"{value}: {text}" for value, text in choices.choices)
+        text = f"{about} (default {DEFAULTS[name]}). {each}"
+        parser.add_argument(_flag(name), choices=choices.values, default=DEFAULTS[name], help=text)
     parser.add_argument(
         "--move-to", default="", metavar="FOLDER", help="below the connection's base; dates as in the pattern"
     )
-    for name in ("misfire_most", "most_attempts", "backoff_seconds"):
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=DEFAULTS[name])
-    for name in ("deadline_minutes", "lateness_minutes", "rejects_limit"):
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int)
+    for name, about in NUMBERS.items():
+        text = f"{about} (default {DEFAULTS[name]})"
+        parser.add_argument(_flag(name), type=int, metavar="N", default=DEFAULTS[name], help=text)
+    for name, about in LIMITS.items():
+        parser.add_argument(_flag(name), type=int, metavar="N", help=about)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _request(options: dict[str, Any]) -> ScheduleRequest:

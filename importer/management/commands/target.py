@@ -25,7 +25,7 @@ class Command(PreparedCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|restore|list|remove")
         add = verbs.add_parser("add", help="save a target under a name")
-        add.add_argument("name")
+        add.add_argument("name", help="a name for it")
         add.add_argument("url", help="mysql://USER@HOST:PORT/DATABASE, or mysql://USER@localhost/DATABASE?socket=PATH")
         add.add_argument("--password-env", metavar="VAR", help="the environment variable that holds the password")
         add.add_argument("--tls", choices=Target.Tls.values, help="default: off on this machine, elsewhere verify")
@@ -56,13 +56,14 @@ class Command(PreparedCommand):
             help="with --replace: the server has moved with its tables, and unfinished imports continue there",
         )
         check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
-        check.add_argument("name")
+        check.add_argument("name", help="the target's name")
         restore = verbs.add_parser(
             "restore", help="undo temporary changes, such as dropped indexes, of imports that are unknown here"
         )
-        restore.add_argument("name")
+        restore.add_argument("name", help="the target's name")
         verbs.add_parser("list", help="all targets")
-        verbs.add_parser("remove", help="forget a target; nothing changes on the server").add_argument("name")
+        removed = verbs.add_parser("remove", help="forget a target; nothing changes on the server")
+        removed.add_argument("name", help="the target's name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb."""

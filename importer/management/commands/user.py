@@ -17,6 +17,7 @@ from importer.notifications.invitations import send_invitation
 from importer.notifications.page_addresses import link
 
 LEVELS = {each.label: each for each in Level}
+ABOUT_ROLE = "what the person may do at most"
 
 
 class Command(PreparedCommand):
@@ -27,11 +28,11 @@ class Command(PreparedCommand):
         verbs.add_parser("list", help="all people")
         _about_one(verbs, "show", "one person, with groups and grants")
         add = _about_one(verbs, "add", "add a person, and send or print the link that sets the password")
-        add.add_argument("--role", choices=Role.values, required=True)
-        add.add_argument("--email", default="", metavar="ADDRESS")
+        add.add_argument("--role", choices=Role.values, required=True, help=ABOUT_ROLE)
+        add.add_argument("--email", default="", metavar="ADDRESS", help="where mail to the person goes")
         _add_link_options(add)
         role = _about_one(verbs, "role", "change what the person may do at most")
-        role.add_argument("role", choices=Role.values)
+        role.add_argument("role", choices=Role.values, help=ABOUT_ROLE)
         _about_one(verbs, "deactivate", "let the person sign in no more; what the person made stays")
         _about_one(verbs, "activate", "let the person sign in again")
         reset = _about_one(verbs, "reset", "send or print a new link that sets the password")
@@ -51,10 +52,11 @@ class Command(PreparedCommand):
             choices=Scope.values,
             help=f"what it is for; may be repeated ({' and '.join(tokens.USUAL)})",
         )
-        _about_one(verbs, "revoke-token", "end a token").add_argument("token", metavar="TOKEN_NAME")
+        ended = _about_one(verbs, "revoke-token", "end a token")
+        ended.add_argument("token", metavar="TOKEN_NAME", help="its name, from `user show`")
         grant = _about_one(verbs, "grant", "grant a level on a thing, in place of an earlier grant on it")
         _add_thing(grant)
-        grant.add_argument("--level", choices=LEVELS, required=True)
+        grant.add_argument("--level", choices=LEVELS, required=True, help="what may be done with it (docs/people.md)")
         grant.add_argument(
             "--table",
             dest="tables",
@@ -211,7 +213,7 @@ def _add_thing(parser: ArgumentParser) -> None:
     """Add the options that say what a grant is on."""
     thing = parser.add_mutually_exclusive_group(required=True)
     for kind in people.THINGS:
-        thing.add_argument(f"--{kind}", metavar="NAME")
+        thing.add_argument(f"--{kind}", metavar="NAME", help=f"the grant is on this {kind}")
     thing.add_argument("--every", choices=list(people.THINGS), help="all of this kind, also those to come")
     parser.add_argument("--group", action="store_true", help="the name is of a group of people")
 

@@ -10,8 +10,9 @@ from django.urls import reverse
 from config.version import VERSION
 from importer.management.client.commands.main import REMOTE, parser_of
 from importer.management.command_line.help.help_page import help_page
+from importer.management.command_line.parsers import parsers
 from importer.management.command_line.start import command_of
-from importer.management.command_line.words import PROGRAM, WORDS, sentence
+from importer.management.command_line.words import AGENT, PROGRAM, WORDS, sentence
 from importer.management.rules import RULES
 from importer.models.outcomes import WRONG_USAGE
 from importer.models.outcomes.exit_codes import exit_codes_text
@@ -110,6 +111,16 @@ def test_the_short_help_fits_a_screen_and_all_options_are_in_the_long_one(name, 
     with pytest.raises(SystemExit):
         parser.parse_args(["--help-all"])
     assert "--chunk-size" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [*WORDS, AGENT])
+def test_every_option_of_every_verb_has_a_help(name):
+    """Here, and with --server."""
+    here = [command_of(WORDS[name]).create_parser(PROGRAM, name)] if name in WORDS else []
+    there = [parser_of(name, REMOTE[name])] if name in REMOTE else []
+    options = [(each.prog, action) for whole in (*here, *there) for each in parsers(whole) for action in each._actions]
+    assert options
+    assert [(prog, each.dest) for prog, each in options if not (each.help or each.dest == "verb")] == []
 
 
 def test_a_word_loads_in_this_process_unless_workers_are_asked_for():
