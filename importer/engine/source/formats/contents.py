@@ -31,14 +31,17 @@ class _TemporaryFile(io.BufferedRandom):
                 f": {needed:,} bytes needed after the {self.tell():,} that are written, {free:,} bytes free"
                 + (f" without {kept_free:,} that are kept free (KEEP_FREE_BYTES)" if kept_free else "")
             )
-        return super().write(data)
+        with full_disk_as(_disk_full):
+            return super().write(data)
+
+    def flush(self) -> None:
+        with full_disk_as(_disk_full):
+            super().flush()
 
 
-@contextmanager
-def temporary_file() -> Iterator[BinaryIO]:
-    """An unnamed temporary file. A write inside the block raises DiskFull if the disk has no room for it."""
-    with full_disk_as(_disk_full), _TemporaryFile(tempfile.TemporaryFile(buffering=0)) as file:
-        yield file
+def temporary_file() -> BinaryIO:
+    """An unnamed temporary file, for a `with`. What is written to it raises DiskFull if the disk has no room."""
+    return _TemporaryFile(tempfile.TemporaryFile(buffering=0))
 
 
 def _disk_full(figures: str = "") -> DiskFull:
