@@ -80,7 +80,7 @@ def test_from_an_import_to_a_schedule_that_loads_moves_and_tells(
     page.get_by_label("Folder", exact=True).fill("loaded")
     page.get_by_role("button", name="Create schedule").click()
     expect(page).to_have_url(re.compile(r"/schedules/\d+/"))
-    expect(page.get_by_text("It begins when a file that matches is there.")).to_be_visible()
+    expect(page.get_by_text("Its file is not loaded again.")).to_be_visible()
 
     (folder / "words-2.csv").write_text(f"{HEADER}2,two\n")
     (folder / "words-3.csv").write_text(f"{HEADER}3,{'x' * 30}\n")
