@@ -21,7 +21,7 @@ _SHORTENED = re.compile(r"-?[1-9](\.[0-9]{1,5})?E\+(?P<exponent>1[1-9])")
 
 def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:
     """Notes about values that fit no reading, and about words that mean or may mean NULL."""
-    notes = []
+    notes = _empty_record_notes(profile)
     if not any(each.column for each in mapping):
         notes.append("No field has the name of a column: choose the columns yourself.")
     for number, each in enumerate(mapping):
@@ -33,6 +33,23 @@ def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMappin
         notes += _currency_notes(each)
         notes += _lost_digits_notes(values, each)
     return (*notes, *_null_notes(profile, table, mapping))
+
+
+def _empty_record_notes(profile: Profile) -> list[str]:
+    """A note on records without a value, as which a spreadsheet writes blank rows into a CSV file: `;;;`."""
+    empty = ("", profile.dialect.null)
+    lines = [
+        line
+        for line, row in zip(profile.lines, profile.rows, strict=True)
+        if len(row) > 1 and all(value.strip(BLANKS) in empty for value in row)
+    ]
+    if not lines:
+        return []
+    some = "1 has" if len(lines) == 1 else f"{len(lines):,} have"
+    return [
+        f"Of the first {len(profile.rows):,} records {some} no value in any field, such as line {lines[0]:,}; each is a"
+        " row of the table. If they were blank rows of a spreadsheet, delete them there, and export it again."
+    ]
 
 
 def _currency_notes(mapping: ColumnMapping) -> list[str]:

@@ -1,0 +1,27 @@
+"""Notes about a mapping, from the sample."""
+
+from pathlib import Path
+
+import pytest
+
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.warnings import mapping_notes
+from importer.engine.schema.table import Column, Table
+from importer.engine.source.profile.profile import profile_file
+
+TABLE = Table("s", "t", "InnoDB", tuple(Column(name, "varchar(9)", True, None, False, False) for name in "ab"))
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("a;b\n1;2\n;\n3;4\n", "Of the first 3 records 1 has no value in any field, such as line 3;"),
+        ("a;b\n1;2\n ;\n;\n;3\n", "Of the first 4 records 2 have no value in any field, such as line 3;"),
+        ("a;b\n1;2\n\n;3\n", ""),
+    ],
+)
+def test_records_without_a_value_are_noted(tmp_path: Path, text: str, note: str):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    notes = [each for each in mapping_notes(profile_file(path), TABLE, [*map(ColumnMapping, "ab")]) if "field," in each]
+    assert [each[: len(note)] for each in notes] == [note] * bool(note)
