@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from dashboard.fields.format_fields import FORMAT_FIELDS
+from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
 
 # Switches of the command line, and what the form calls them.
@@ -27,12 +28,14 @@ _SWITCHES = {
 _FIELDS = {
     "--null": "NULL is written as",
     "--map": "Column",
-    "--match": "Columns by",
+    "--match": "Match columns by",
     "--type": "Type",
     "--primary-key": "Primary key",
     "--tls": "TLS",
     "--tls-ca": "CA file",
 }
+# Of --map FIELD=COLUMN:READING, the readings with a value.
+_OF_READINGS = {"null": _FIELDS["--null"], "date": "Date and time format"}
 _OF_ONE = ("--map", "--type")
 _VALUE = r"'[^']*'|[\w#=*+:/][\w#=*+:/-]*(?:\([^)]*\))?"
 _OPTION = re.compile(rf"--([a-z][a-z-]+)(?: ({_VALUE}))?")
@@ -61,8 +64,16 @@ def _of_one(flag: str, value: str) -> str:
     name, _, text = value.partition("=")
     column, _, reading = text.partition(":")
     if flag == "--map" and reading:
-        return f"“Read as: {reading}” for {name}"
+        return f"“{_reading(reading)}” for {name}"
     return f"“{_LABELS[flag]}: {column if flag == '--map' else text}” for {name}"
+
+
+def _reading(words: str) -> str:
+    """The field of a column's header for how --map reads its values, with the words of the page."""
+    kind, _, value = words.partition("=")
+    if kind in _OF_READINGS:
+        return f"{_OF_READINGS[kind]}: {value or 'nothing'}"
+    return "Read as: " + ", ".join(TRANSFORMS[name].label if name in TRANSFORMS else name for name in words.split(","))
 
 
 def _words(flag: str, value: str) -> str:

@@ -40,6 +40,7 @@ class Field:
     `key`: its column is in the primary key. `sure`: how sure its mapping is; None as long as nothing was decided.
     `nulls`: for a new table, what was chosen under NULL, and `nulls_offered` what may be. `wrong_type`: the text that
     was entered as the column's type, if that is invalid. `added`: the type of a column that the import adds.
+    `as_number`: for a text of a new table, the transforms by which it becomes a number.
     """
 
     number: int
@@ -52,6 +53,7 @@ class Field:
     nulls_offered: Mapping[str, str] = field(default_factory=dict)
     wrong_type: str = ""
     added: str = ""
+    as_number: tuple[str, ...] = ()
 
     @property
     def markers(self) -> str:
@@ -66,7 +68,8 @@ class Field:
         """The transforms that fit the column and interpret the value, without those that only clean it."""
         listed = transforms_for(self.column) if self.column else []
         chosen = [each for name in self.mapping.transforms if (each := TRANSFORMS.get(name)) and each.currency]
-        return [each for each in (*listed, *chosen) if not each.cleans]
+        offered = (*(TRANSFORMS[name] for name in self.as_number), *listed, *chosen)
+        return [each for each in dict.fromkeys(offered) if not each.cleans]
 
     @property
     def reading(self) -> Transform | None:

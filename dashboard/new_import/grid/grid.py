@@ -1,6 +1,7 @@
 """The grid of one file: its mapping in the headers, the first rows as they will be stored, and what is left over."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,8 +14,11 @@ from dashboard.new_import.preview import Preview
 from dashboard.new_import.questions import AnswerButton, Question, add_all, leave_all_out
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.new_table.fields import readings_as_number
 from importer.engine.mapping.preview import PreviewValue, preview_values
+from importer.engine.mapping.suggest import non_null_values
 from importer.engine.mysql.connection import connect
+from importer.engine.schema.column_types import Family
 from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.profile import Profile
 from importer.preparation.row_problems import RowProblems
@@ -86,18 +90,22 @@ class Grid:
         columns = {column.name.lower(): column for column in table.columns} if table else {}
         keys = [name.lower() for name in (table.primary_key if table else ())]
         sure = preview.reading.columns[number] if preview.reading else None
+        column = columns.get(mapping.column.lower())
+        text = preview.new_table is not None and column is not None and column.column_type.family is Family.CHARACTER
+        values = non_null_values(self.profile, number, mapping) if text else Counter[str]()
         wrong_types = request.types if request and preview.problem else {}
         return Field(
             number=number,
             name=self.profile.header[number],
             mapping=mapping,
-            column=columns.get(mapping.column.lower()),
+            column=column,
             key=mapping.column.lower() in keys,
             sure=sure,
             nulls=preview.created.nulls(mapping.column) if preview.created else "",
             nulls_offered=preview.created.nulls_offered(mapping.column) if preview.created else {},
             wrong_type=wrong_types.get(mapping.column, ""),
             added=next((each.type for each in preview.added if each.name == mapping.column), ""),
+            as_number=readings_as_number(values, self.profile.dialect.delimiter),
         )
 
     @property

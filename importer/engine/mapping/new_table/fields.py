@@ -74,6 +74,17 @@ def read_field(names: FieldNames, values: Counter[str], delimiter: str) -> NewFi
     return NewField(found.type, (*trimming, *found.transforms), found.datetime_format, found.note)
 
 
+def readings_as_number(values: Counter[str], delimiter: str) -> tuple[str, ...]:
+    """The transforms by which all values of a text could be numbers, the likeliest first.
+
+    `values`: those that are not NULL.
+    """
+    bare = trimmed(values)
+    choice = choose(bare, _NUMBER, delimiter)
+    fitting = (each for each in (choice.chosen, *choice.rivals) if bare and all(map(each.fits, bare)))
+    return tuple(name for each in fitting for name in each.transforms if TRANSFORMS[name].in_python)
+
+
 def read_as_stated(values: Counter[str], override: FieldOverride) -> NewField:
     """The type of a field whose format or transforms are given, by the values that have them."""
     mapping = ColumnMapping("", (), override.datetime_format or "", override.transforms or ())

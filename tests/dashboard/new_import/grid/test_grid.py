@@ -1,6 +1,7 @@
 """The grid of the new import page: mapping in its headers, values as they will be stored, rows with problems."""
 
 import re
+from html import unescape
 
 import pytest
 
@@ -35,6 +36,18 @@ def test_a_converted_value_has_its_text_in_the_title(browser, user, target):
     html = show(browser, uploaded(user, b"id;day;amount\n1;31.12.2024;1.234,50\n", "sales.csv")).content.decode()
     assert re.search(r'<td data-line="2" class="converted" title="in the file: 31.12.2024">2024-12-31</td>', html)
     assert re.search(r'<span class="badge bg-green-lt"[^>]*>proved</span>', html)
+
+
+def test_the_reading_that_a_note_names_can_be_chosen(browser, user, target):
+    source = uploaded(user, "id;amount\n1;39.423,83 €\n2;5,00 €\n".encode(), "sales.csv")
+    values = {"target": str(target.pk), "mode": "create", "table": "sales"}
+    shown = show(browser, source, **values)
+    html = unescape(shown.content.decode())
+    assert "“Read as: Amount in €, decimal comma” for amount makes it a number." in html
+    assert '<option value="money-comma-€">Amount in €, decimal comma</option>' in html
+    shown = show(browser, source, **{**values, **shown_form(shown), "read_1": "money-comma-€"})
+    assert shown_form(shown)["type_1"] == "decimal(9,2)"
+    assert ">39423.83</td>" in shown.content.decode()
 
 
 def test_what_is_asked_about_is_called_guessed_as_in_reports(browser, user, target):
