@@ -11,6 +11,7 @@ from django.template import Context
 
 from dashboard import formatting
 from dashboard.fields.advice import in_browser
+from dashboard.fields.format_fields import FORMAT_FIELDS
 from importer.engine.mysql.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
@@ -101,6 +102,16 @@ def worst_first(findings: list[dict[str, str]]) -> list[dict[str, str]]:
 def finding_name(name: str) -> str:
     """The name of a finding as a heading: "buffer_pool" -> "Buffer pool"; names of server settings stay unchanged."""
     return _FINDING_NAMES.get(name, name.replace("_", " ").capitalize())
+
+
+@register.filter
+def decision_name(decision: Mapping[str, Any]) -> str:
+    """What a stored decision about a file is about, in the words of the form: "Skip last lines", "Column of price"."""
+    name = decision["name"]
+    label = FORMAT_FIELDS[name].label if name in FORMAT_FIELDS else finding_name(name)
+    if name == "mapping":
+        label = "Column"
+    return f"{label} of {decision['field']}" if decision["field"] else label
 
 
 @register.filter

@@ -63,8 +63,10 @@ def _decision(
         choice, proof = with_thousands(values, column, choice.chosen), _COMMAS_BESIDE
     found = [choice.chosen, *choice.rivals]
     used = next((each for each in found if each.key == _key(mapping)), None)
-    if stated or used is None:
+    if stated:
         return Decision("format", value, Standing.STATED, f"{name}: the format of the values was given.", name)
+    if used is None:
+        return Decision("format", value, Standing.RULE, f"{name}: the values are read so: {value}.", name)
     if of_bytes and not used.is_plain:
         return Decision("format", value, Standing.PROVED, f"{name}: the file states that the field has bytes.", name)
     if choice.rivals:

@@ -41,7 +41,7 @@ def make_reading(
     return Reading(
         dialect=profile.dialect,
         decisions=decisions,
-        columns=_columns(matching, decisions),
+        columns=_columns(matching, decisions, stated),
         unmatched_fields=matching.unmatched_names,
         unfilled_columns=tuple(column.name for column in matching.unfilled),
         skipped_lines=profile.skipped,
@@ -65,7 +65,7 @@ def _format_decisions(profile: Profile, stated: Stated) -> Iterable[Decision]:
     return (*profile.differing, *(replace(each, standing=Standing.STATED, answers=()) for each in others))
 
 
-def _columns(matching: Matching, decisions: Sequence[Decision]) -> tuple[FieldReading, ...]:
+def _columns(matching: Matching, decisions: Sequence[Decision], stated: Stated) -> tuple[FieldReading, ...]:
     """Each field with its column and format, and the standing of the least sure decision about it."""
     types = {column.name.lower(): column.type for column in matching.table.columns}
     # The last of several decisions counts: the least sure one.
@@ -73,7 +73,7 @@ def _columns(matching: Matching, decisions: Sequence[Decision]) -> tuple[FieldRe
     whole = next((each for each in decisions if each.name == "match"), None)
     readings = []
     for number, (field, each) in enumerate(zip(matching.profile.header, matching.mapping, strict=False)):
-        decision = about.get(field_name(matching.profile.header, number), whole)
+        decision = about.get(field_name(matching.profile.header, number), whole) or _no_column(field, stated)
         readings.append(
             FieldReading(
                 field,
@@ -81,11 +81,17 @@ def _columns(matching: Matching, decisions: Sequence[Decision]) -> tuple[FieldRe
                 types.get(each.column.lower(), ""),
                 ", ".join(filter(None, (*each.transforms, each.datetime_format))),
                 each.null_markers,
-                decision.standing if decision else Standing.STATED,
-                decision.evidence if decision else "",
+                decision.standing,
+                decision.evidence,
             )
         )
     return tuple(readings)
+
+
+def _no_column(field: str, stated: Stated) -> Decision:
+    """The decision about a field of a file of which no field has the name of a column."""
+    standing = Standing.STATED if stated.mapping else Standing.RULE
+    return Decision("mapping", "left out", standing, "No field of the file has the name of a column.", field)
 
 
 def _sureness(decision: Decision) -> tuple[int, bool]:

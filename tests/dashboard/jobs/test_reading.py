@@ -28,6 +28,7 @@ def test_decisions_guesses_and_fields_are_shown(browser, user, database):
     html = page(browser, ImportJob.objects.get())
     assert "How the file was read" in html
     assert "1 guess accepted" in html
+    assert "Guessed: Column of nmae: left out" in html
     assert "The table people has no column nmae." in html
     assert "NA is read as NULL in born." in html
 

@@ -81,6 +81,13 @@ def test_one_of_two_fields_of_a_column_is_chosen(tmp_path: Path, column: str, co
     assert [(each.column, each.standing) for each in reading.columns[1:]] == list(zip(columns, standings, strict=True))
 
 
+def test_a_file_for_another_table_is_not_said_to_be_stated(tmp_path: Path):
+    reading = read(tmp_path, "x,y\n1,2\n")
+    assert [(each.column, each.standing) for each in reading.columns] == [("", Standing.RULE)] * 2
+    reading = read(tmp_path, "x,y\n1,2\n", stated=Stated(mapping=True))
+    assert [each.standing for each in reading.columns] == [Standing.STATED] * 2
+
+
 def test_a_field_is_not_said_to_lack_a_column_that_is_there(tmp_path: Path):
     computed = replace(column("total"), generated=True)
     [guess] = read(tmp_path, "id,total\n1,2\n", (ITEMS[0], computed)).guesses
