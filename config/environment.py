@@ -262,6 +262,19 @@ def _write_once(path: Path, text: str) -> None:
         Path(fresh).unlink()
 
 
+def port_file(var_dir: Path) -> Path:
+    """Has the port while `millrace serve` runs: other commands, which print links, may have another PORT."""
+    return var_dir / "run" / "port"
+
+
+def served_port(var_dir: Path) -> int | None:
+    """The port of the web server that runs with this VAR_DIR; None without one."""
+    try:
+        return int(port_file(var_dir).read_text())
+    except (OSError, ValueError):
+        return None
+
+
 def socket_path(var_dir: Path, name: str) -> Path:
     """The path of a private server's Unix socket: in VAR_DIR, or in a temporary folder if that path is too long."""
     path = var_dir / "run" / name

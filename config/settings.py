@@ -18,6 +18,7 @@ from config.environment import (
     private_folder,
     private_sqlite,
     secret,
+    served_port,
     server_options,
     signing_key,
     socket_path,
@@ -261,7 +262,7 @@ ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or stored_key(VAR_DIR / "keys" / "e
 
 # --- notifications (importer/notifications/) ---
 # The address of the pages, for links in messages.
-SITE_URL = env.str("SITE_URL", default=f"http://127.0.0.1:{PORT}")
+SITE_URL = env.str("SITE_URL", default=f"http://127.0.0.1:{served_port(VAR_DIR) or PORT}")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="millrace@localhost")
 EMAIL_URL = secret("EMAIL_URL")
 # Without a mail server there is no back end, and mail channels report that.

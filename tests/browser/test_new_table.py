@@ -41,9 +41,7 @@ def test_a_german_export_becomes_a_table_with_three_clicks(opened, database: Add
     page.get_by_role("button", name="Create table Bestellungen").press("Enter")
     expect(page.get_by_label("Type of Bestelldatum")).to_have_value("date")
     page.keyboard.press("Tab")
-    expect(page.locator(":is(.questions, .mapping-grid) :focus")).to_have_count(
-        1
-    )  # Nobody tabs through the page again.
+    expect(page.locator(":is(.questions, .mapping-grid) :focus")).to_have_count(1)
     expect(page.get_by_label("Type of Betrag")).to_have_value("decimal(12,2)")
     expect(page.get_by_label("Type of PLZ")).to_have_value("varchar(16)")
     page.get_by_role("button", name="Make Kundennr the primary key").click()

@@ -18,7 +18,7 @@ from importer.management.processes.supervision import (
     stopping_on_signals,
     to_terminal,
 )
-from importer.management.processes.web_address import health, require_free_port
+from importer.management.processes.web_address import health, require_free_port, told_port
 
 WORKERS = {"load", "control"}
 NO_SERVERS: Mapping[str, str] = {}
@@ -51,12 +51,18 @@ def serving(
     if REDIS in servers:
         private_redis().prepare()
     supervisor = Supervisor(servers, write)
-    try:
+    with told_port(), _stopped_at_the_end(supervisor, write):
         write(f"Starting: {', '.join((*servers, 'web', 'workers', 'beat'))}\n")
         supervisor.start()
         supervisor.wait_for("the web server", lambda: bool(health().get("database")))
         supervisor.wait_for("the workers", lambda: set(health().get("workers", ())) >= WORKERS)
         yield supervisor
+
+
+@contextmanager
+def _stopped_at_the_end(supervisor: Supervisor, write: Callable[[str], None]) -> Iterator[None]:
+    try:
+        yield
     finally:
         try:
             write("\nStopping ...")

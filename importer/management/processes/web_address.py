@@ -4,10 +4,13 @@ import errno
 import json
 import os
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
 
+from config.environment import port_file, private_folder
 from importer.management.processes.private_servers import why_taken
 from importer.management.processes.supervision import CannotStart
 
@@ -20,6 +23,18 @@ def use_port(port: int) -> None:
     """Serve on this port, whichever one the environment names."""
     os.environ["PORT"] = str(port)
     settings.PORT = port
+
+
+@contextmanager
+def told_port() -> Iterator[None]:
+    """Tell the port to other commands on this VAR_DIR, for the links that they print."""
+    path = port_file(settings.VAR_DIR)
+    private_folder(path.parent)
+    path.write_text(str(settings.PORT))
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def listening() -> str:

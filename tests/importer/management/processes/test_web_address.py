@@ -1,13 +1,16 @@
 """Where the web server listens, and the reasons why it cannot."""
 
+import os
 import socket
+import subprocess
+import sys
 
 import pytest
 
 from importer.management.processes.command_lines import web
 from importer.management.processes.private_servers import free_port, is_free
 from importer.management.processes.supervision import CannotStart
-from importer.management.processes.web_address import address, require_free_port
+from importer.management.processes.web_address import address, require_free_port, told_port
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,22 @@ def test_each_kind_of_address(bind: str, bound: str, reached: str, settings):
     settings.BIND, settings.PORT = bind, 8000
     assert f"--bind={bound}" in web()
     assert address() == reached
+
+
+def test_links_that_other_commands_print_have_the_port_that_is_served(settings, tmp_path):
+    settings.PORT, settings.VAR_DIR = 8861, tmp_path
+    command = [sys.executable, "-c", "from config import settings; print(settings.SITE_URL)"]
+    environment = {key: value for key, value in os.environ.items() if key not in ("SITE_URL", "PORT")}
+
+    def site() -> str:
+        told = subprocess.run(
+            command, env=environment | {"VAR_DIR": str(tmp_path)}, capture_output=True, text=True, check=True
+        )
+        return told.stdout.strip()
+
+    with told_port():
+        assert site() == "http://127.0.0.1:8861"
+    assert site() == "http://127.0.0.1:8000"
 
 
 @pytest.mark.parametrize("bind", ["127.0.0.1", "0.0.0.0", "::1", "::"])
