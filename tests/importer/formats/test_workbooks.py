@@ -48,3 +48,15 @@ def test_two_sheets_that_fit_are_a_question(load, tmp_path: Path):
     (question,) = [each for each in asked.value.reading.guesses if each.name == "sheet"]
     assert [answer.flag for answer in question.answers] == ["--sheet 'May'", "--sheet 'June'"]
     assert load(path, {"sheet": "June"}).loaded_rows == 1
+
+
+@pytest.mark.parametrize("write", [write_xlsx, write_ods])
+def test_a_total_below_the_rows_is_a_question_and_not_loaded(load, rows, tmp_path: Path, write):
+    path = write(tmp_path / "book", {"Data": (HEAD, *ROWS, (), ("Summe", None, 123456789.85))})
+    with pytest.raises(NeedsAnswer) as asked:
+        load(path)
+    (question,) = asked.value.reading.guesses
+    assert (question.name, question.answers[0].shows) == ("skip_footer", ("Summe, , 123456789.85",))
+    job = load(path, {"skip_footer": 1})
+    assert (job.status, job.loaded_rows, job.problem) == (Status.SUCCEEDED, 3, {})
+    assert rows(COLUMNS) == WANTED
