@@ -23,6 +23,7 @@ from importer.preparation.loadable_tables import read_loadable
 from importer.queue import Message
 from importer.schedules import past_import, recurrence
 from importer.schedules.run.completion import stop
+from importer.schedules.run.deduplication import is_loaded
 from importer.schedules.run.owner import require_grants
 from importer.schedules.scheduler import record_run, timing_of
 from importer.schedules.transitions import UNENDED, Status, touch
@@ -230,11 +231,20 @@ def forget(schedule: Schedule, name: str) -> int:
 
     For a file whose partly loaded rows were removed from the table. The imports of these attempts are forgotten for
     files of other names, too, which have the same content. Returns the number of attempts; raises Problem if there
-    are none.
+    are none, or if the last one has loaded the file: a name that was mistaken would double its rows.
     """
     ended = Q(job__status__in=(ImportJob.Status.FAILED, ImportJob.Status.CANCELLED))
     asked = Q(outcome=DiscoveredFile.Outcome.NEEDS_ANSWER)
-    attempts = schedule.files.filter(ended | asked, name=name)
+    tried = schedule.files.filter(name=name)
+    attempts = tried.filter(ended | asked)
+    loaded = tried.filter(is_loaded()).order_by("pk").last()
+    if loaded and not attempts.filter(pk__gt=loaded.pk).exists():
+        raise Problem(
+            f"{name} was loaded; only attempts that failed are forgotten.",
+            schedule.name,
+            "To load it once more, take its rows out of the table, and import it by hand: as a new import on the pages,"
+            f" or by millrace load from the connection {schedule.connection.name}.",
+        )
     # The ids, since MySQL does not update a table by a query of the same table.
     ids = list(attempts.values_list("pk", flat=True))
     imports = [pk for pk in attempts.values_list("job_id", flat=True) if pk]

@@ -45,7 +45,7 @@ SCHEDULE_VERBS: Mapping[str, str] = {
     "resume": "run again from now on",
     "run-again": "start an ended or a missed run again, for its moment",
     "backfill": "start a run for each due time of some past days",
-    "forget": "load a file as a new one in the next run, after its rows were removed from the table",
+    "forget": "let the next run load a file that failed as a new one; first take its rows out of the table",
 }
 # What these verbs print.
 PRESET_SAID: Mapping[str, str] = {

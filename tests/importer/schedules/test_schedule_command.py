@@ -83,3 +83,13 @@ def test_a_problem_of_the_command_is_one_line(make, folder):
             told(*args)
     assert "loads a.csv as a new file" in told("forget", "nightly", "a.csv")
     assert Schedule.objects.count() == 1
+
+
+def test_a_file_that_was_loaded_is_not_forgotten(make, folder):
+    """Its failed attempt, before it was corrected, was no reason to forget it: the next run would not load it."""
+    made = make()
+    for content in ("bad,x\n", "2,two\n"):
+        drop(folder, "a.csv", content)
+        run_now(made)
+    with pytest.raises(CommandError, match="take its rows out of the table, and import it by hand"):
+        told("forget", "nightly", "a.csv")
