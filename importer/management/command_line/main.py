@@ -67,7 +67,8 @@ def _run_words() -> None:
 
 def _print_completion(shells: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from importer.management.command_line.help.completion import SHELLS, script
+    from importer.management.command_line.help.completion import script
+    from importer.management.command_line.help.completion_places import SHELLS
     from importer.management.command_line.start import set_up_or_refuse
 
     if len(shells) != 1 or shells[0] not in SHELLS:

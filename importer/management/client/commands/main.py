@@ -73,7 +73,7 @@ def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC | None) -> in
         held.release()
     if wrong := undecoded_word(arguments):
         raise wrong
-    server = _server_parser().parse_args(arguments)
+    server = server_parser().parse_args(arguments)
     if server.word not in REMOTE:
         advice = f"These words do: {', '.join(REMOTE)}."
         if server.word in WORDS:
@@ -105,7 +105,8 @@ def options_of(name: str, word: RemoteWord, line: Sequence[str]) -> argparse.Nam
     return parser.parse_args(line)
 
 
-def _server_parser() -> argparse.ArgumentParser:
+def server_parser() -> argparse.ArgumentParser:
+    """The parser of what stands before the word."""
     words = "\n".join(f"  {name:<12}{word.about}" for name, word in REMOTE.items())
     parser = _Parser(
         prog=PROGRAM,

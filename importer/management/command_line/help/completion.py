@@ -1,78 +1,119 @@
-"""Scripts that complete the words, verbs and options of `millrace` in a shell, made from the parsers."""
+"""Scripts that complete the words, verbs, options and values of `millrace` in a shell."""
 
-import argparse
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
-from importer.management.command_line.start import command_of
-from importer.management.command_line.words import PROGRAM, WORDS
+from importer.management.command_line.help.completion_places import Place, places
+from importer.management.command_line.words import PROGRAM
 
-OWN = ("help", "completion", "--help", "--version")
-SHELLS = ("bash", "zsh", "fish")
-
-
-@dataclass(frozen=True)
-class Place:
-    """A place in a line, behind the given words, and what may stand there: text and help of verbs and options."""
-
-    words: tuple[str, ...]
-    known: tuple[tuple[str, str], ...]
+# The words are joined again that bash has cut at : and =. Those of --server and its options are left out.
+# Not mapfile: bash 3 of macOS has none. Nothing that is offered has blanks.
+_BASH = """\
+_{program}() {{
+  local -a given
+  local last=-1 at=1 each="" glue="" number=0 remote="" name="" verb="" words="" options="" values=""
+  for ((number = 0; number <= COMP_CWORD; number++)); do
+    each="${{COMP_WORDS[number]}}"
+    if [[ $last -ge 0 && ( -n $glue || $each == [:=]* ) ]]; then
+      given[last]="${{given[last]}}$each"
+    else
+      last=$((last + 1))
+      given[last]="$each"
+    fi
+    glue=""
+    [[ $each == *[:=] ]] && glue=1
+  done
+  local word="${{given[last]}}" before="${{given[last - 1]}}"
+  if [[ $word == --*=* ]]; then
+    before="${{word%%=*}}"
+    word="${{word#*=}}"
+  fi
+  case "${{given[1]}}" in
+    --server) remote=remote at=3 ;;
+    --server=*) remote=remote at=2 ;;
+  esac
+  while [[ -n $remote && $at -lt $last ]]; do
+    case "${{given[at]}}" in
+      {valued}) at=$((at + 2)) ;;
+      --*) at=$((at + 1)) ;;
+      *) break ;;
+    esac
+  done
+  [[ $at -lt $last ]] && name="${{given[at]}}"
+  [[ $((at + 1)) -lt $last ]] && verb="${{given[at + 1]}}"
+  case "$remote/$name/$verb" in
+{places}
+  esac
+  if [[ -z $values ]]; then
+    values="$words"
+    [[ $word == -* ]] && values="$options"
+  fi
+  COMPREPLY=($(compgen -W "$values" -- "$word"))
+}}
+complete -o bashdefault -o default -F _{program} {program}
+"""
 
 
 def script(shell: str) -> str:
     """The script for bash, zsh or fish. Needs Django to be set up."""
-    places = [Place((), (*((word.name, word.about) for word in WORDS.values()), *((name, "") for name in OWN)))]
-    for word in WORDS.values():
-        places += _places((word.name,), command_of(word).create_parser(PROGRAM, word.name))
+    every = list(places())
     if shell == "fish":
-        return "\n".join(_fish(places)) + "\n"
+        return "\n".join(_fish(every)) + "\n"
     # zsh runs completions of bash.
-    head = ["autoload -U +X compinit && compinit", "autoload -U +X bashcompinit && bashcompinit"]
-    return "\n".join([*(head if shell == "zsh" else []), *_bash(places)]) + "\n"
+    head = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
+    return f"{head if shell == 'zsh' else ''}{_bash(every)}"
 
 
-def _places(words: tuple[str, ...], parser: argparse.ArgumentParser) -> Iterator[Place]:
-    known: list[tuple[str, str]] = []
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            about = {each.dest: each.help or "" for each in action._choices_actions}
-            for name, below in action.choices.items():
-                known.append((name, about.get(name, "")))
-                yield from _places((*words, name), below)
-        elif action.help != argparse.SUPPRESS:
-            shown = (action.help or "").replace("%%", "%")
-            known += [(flag, shown) for flag in action.option_strings if flag.startswith("--")]
-    yield Place(words, tuple(known))
+def _bash(every: Sequence[Place]) -> str:
+    """Options and verbs by the words before; the values of an option behind it; where nothing fits, files."""
+    [of_server] = (each for each in every if each.remote and not each.behind)
+    valued = " | ".join(option.flag for option in of_server.options if option.values is not None)
+    # The first pattern that fits counts: those of verbs come before those of words without one.
+    lines = (line for place in sorted(every, key=lambda each: -len(each.behind)) for line in _bash_place(place))
+    return _BASH.format(program=PROGRAM, valued=valued, places="\n".join(lines))
 
 
-def _bash(places: list[Place]) -> Iterator[str]:
-    """Options and verbs by the first words of the line; where nothing fits, files."""
-    yield from (
-        f"_{PROGRAM}() {{",
-        '  local word="${COMP_WORDS[COMP_CWORD]}" known=""',
-        '  case "$COMP_CWORD ${COMP_WORDS[1]} ${COMP_WORDS[2]}" in',
-    )
-    # The first pattern that fits counts: the place of the word itself, then verbs, then words without one.
-    for place in sorted(places, key=lambda each: -len(each.words) if each.words else -9):
-        known, behind = " ".join(text for text, _ in place.known), " ".join(place.words)
-        pattern = {0: '"1 "*', 1: f'*" {behind} "*'}.get(len(place.words), f'*" {behind}"')
-        yield f'    {pattern}) known="{known}" ;;'
-    yield from (
-        "  esac",
-        # Not mapfile: bash 3 of macOS has none. The words have no blanks.
-        '  COMPREPLY=($(compgen -W "$known" -- "$word"))',
-        "}",
-        f"complete -o bashdefault -o default -F _{PROGRAM} {PROGRAM}",
-    )
+def _bash_place(place: Place) -> Iterator[str]:
+    name, verb = (*place.behind, "", "")[:2]
+    words, options = (name for name, _ in place.words), (option.flag for option in place.options)
+    yield f"    {'remote' if place.remote else ''}/{name}/{verb if verb or not name else '*'})"
+    yield f'      words="{" ".join(words)}" options="{" ".join(options)}"'
+    by_values: dict[tuple[str, ...], list[str]] = {}
+    for option in place.options:
+        if option.values is not None:
+            by_values.setdefault(option.values, []).append(option.flag)
+    # A blank: neither a value nor an option is offered.
+    yield from _bash_case('"$before"', "values", {" | ".join(flags): values for values, flags in by_values.items()})
+    first = max(len(place.behind), 1) - 1
+    choices = {str(first + position): values for position, values in place.arguments.items() if values}
+    yield from _bash_case("$((last - at))", "words", choices)
+    yield "      ;;"
 
 
-def _fish(places: list[Place]) -> Iterator[str]:
-    for place in places:
-        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in place.words)
-        condition = seen or "__fish_use_subcommand"
-        for text, about in place.known:
-            what = f"-l {text[2:]}" if text.startswith("--") else f"-a {text}"
-            yield f"complete -c {PROGRAM} -n {_quoted(condition)} {what} -d {_quoted(about)}"
+def _bash_case(subject: str, variable: str, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    if values:
+        yield f"      case {subject} in"
+        yield from (f'        {pattern}) {variable}="{" ".join(known) or " "}" ;;' for pattern, known in values.items())
+        yield "      esac"
+
+
+def _fish(every: Sequence[Place]) -> Iterator[str]:
+    for place in every:
+        if place.remote and place.behind:
+            continue  # As without --server.
+        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in place.behind)
+        condition = "__fish_contains_opt server" if place.remote else seen or "__fish_use_subcommand"
+        begin = f"complete -c {PROGRAM} -n {_quoted(condition)}"
+        yield from (f"{begin} -a {word} -d {_quoted(about)}" for word, about in place.words)
+        for option in place.options:
+            values = (
+                ""
+                if option.values is None
+                else f" -x -a {_quoted(' '.join(option.values))}"
+                if option.values
+                else " -r"
+            )
+            yield f"{begin} -l {option.flag[2:]}{values} -d {_quoted(option.about)}"
+        yield from (f"{begin} -a {_quoted(' '.join(values))}" for values in place.arguments.values() if values)
 
 
 def _quoted(text: str) -> str:
