@@ -233,7 +233,7 @@ def _start(folder: Path) -> Any:
 
     server = PrivateMariaDB(folder / "mariadb")
     server.start()
-    with closing(MySQLdb.connect(host="127.0.0.1", port=server.port, user="root")) as connection:
+    with closing(MySQLdb.connect(host="127.0.0.1", port=server.port, user="root", passwd="")) as connection:
         connection.query("CREATE DATABASE seeded CHARACTER SET utf8mb4")
     os.environ["DATABASE_URL"] = f"mysql://root@127.0.0.1:{server.port}/seeded"
     return server

@@ -151,18 +151,22 @@ def browser_address(text: str, store: str) -> str:
 def server_options(of_url: dict[str, Any]) -> dict[str, Any]:
     """The options of connections to the application's tables in MySQL or MariaDB.
 
-    `of_url`: the options of DATABASE_URL: `ssl_mode`, and `ssl_ca`, a file with certificates. Raises
-    ImproperlyConfigured for another option or value: a misspelled one would leave the connection without TLS.
+    `of_url`: Django's settings of the database in DATABASE_URL, with its own OPTIONS: `ssl_mode`, and `ssl_ca`, a file
+    with certificates. Raises ImproperlyConfigured for another option or value: a misspelled one would leave the
+    connection without TLS.
     """
-    if unknown := sorted(set(of_url) - {"ssl_mode", "ssl_ca"}):
+    own = of_url.get("OPTIONS", {})
+    if unknown := sorted(set(own) - {"ssl_mode", "ssl_ca"}):
         raise ImproperlyConfigured(f"DATABASE_URL: {unknown[0]} is no option of it. It has ssl_mode and ssl_ca.")
     # READ COMMITTED: a compare-and-set update must see the latest commits of other workers.
     options: dict[str, Any] = {"charset": "utf8mb4", "local_infile": 0, "isolation_level": "read committed"}
-    if mode := of_url.get("ssl_mode"):
+    # Django leaves out an empty one, and then the client library takes that of the variable MYSQL_PWD.
+    options["password"] = of_url.get("PASSWORD", "")
+    if mode := own.get("ssl_mode"):
         if mode not in TLS_MODES:
             raise ImproperlyConfigured(f"DATABASE_URL: ssl_mode is {mode!r}. Write one of {', '.join(TLS_MODES)}.")
         options["ssl_mode"] = mode
-    if authority := of_url.get("ssl_ca"):
+    if authority := own.get("ssl_ca"):
         if not Path(authority).is_file():
             raise ImproperlyConfigured(f"DATABASE_URL: ssl_ca names {authority}, which is no file.")
         options["ssl"] = {"ca": authority}

@@ -217,7 +217,7 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"] |= {"NAME": below(HOME_DIR, DATABASES["default"]["NAME"]), "OPTIONS": SQLITE["OPTIONS"]}
     private_sqlite(Path(DATABASES["default"]["NAME"]))
 if "mysql" in DATABASES["default"]["ENGINE"]:
-    DATABASES["default"]["OPTIONS"] = server_options(DATABASES["default"].get("OPTIONS", {}))
+    DATABASES["default"]["OPTIONS"] = server_options(DATABASES["default"])
     # Of the three conditional constraints of allauth, one is made by importer/migrations/0035_one_second_factor.py; the
     # others are about addresses of mail, by which nobody signs in.
     SILENCED_SYSTEM_CHECKS = ["models.W036"]

@@ -197,7 +197,7 @@ class TestServerOptions:
     def test_they_have_the_tls_of_the_url(self, tmp_path: Path):
         authority = tmp_path / "ca.pem"
         authority.write_text("")
-        options = server_options({"ssl_mode": "VERIFY_IDENTITY", "ssl_ca": str(authority)})
+        options = server_options({"OPTIONS": {"ssl_mode": "VERIFY_IDENTITY", "ssl_ca": str(authority)}})
         assert (options["ssl_mode"], options["ssl"]) == ("VERIFY_IDENTITY", {"ca": str(authority)})
         assert options["isolation_level"] == server_options({})["isolation_level"] == "read committed"
 
@@ -211,4 +211,4 @@ class TestServerOptions:
     )
     def test_a_wrong_one_is_named(self, of_url: dict[str, str], said: str):
         with pytest.raises(ImproperlyConfigured, match=said):
-            server_options(of_url)
+            server_options({"OPTIONS": of_url})

@@ -86,7 +86,8 @@ class PrivateDatabase(PrivateServer):
     def answers(self) -> bool:
         place = {"unix_socket": str(self.socket)} if self.only_socket else {"host": self.host, "port": self.port}
         try:
-            MySQLdb.connect(**place, user="root", connect_timeout=2).close()
+            # With none stated, the client library takes that of the variable MYSQL_PWD.
+            MySQLdb.connect(**place, user="root", passwd="", connect_timeout=2).close()
         except MySQLdb.Error:
             return False
         return True
