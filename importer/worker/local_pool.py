@@ -207,13 +207,14 @@ def _import_steps(_: int) -> int:
 def _steps(job: ImportJob, *, idle: bool) -> list[Message]:
     """The job's next steps; while it waits for the table, also those of the import that has the table.
 
-    `idle`: this pool loads nothing, so that chunks whose lease has expired are those of a dead process.
+    `idle`: this pool loads nothing, so that chunks, and a backup, whose lease has expired are those of a dead process.
     """
     before = jobs.table_owner(job)
-    if idle and (expired := jobs.expired_runs(before or job)):
+    if idle and ((expired := jobs.expired_runs(before or job)) or (before and before.ended)):
         from importer.worker import sweep  # Here: most imports need none of it.
 
         sweep.expire_runs(expired)
+        sweep.release_backups(each for each in jobs.pending_backups() if each == before)
     return [*(jobs.advance(before.pk) if before else ()), *jobs.advance(job.pk)]
 
 

@@ -11,7 +11,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import kill
 from importer.engine.mysql.infile.named_pipes import remove_stale
 from importer.jobs.rejects import downloads
-from importer.models import Target
+from importer.models import ImportJob, Target
 from importer.queue import FollowUp
 from importer.sources import abandoned
 from importer.worker import load_chunks, working_copies
@@ -33,13 +33,18 @@ def expire_runs(runs: Iterable[jobs.ChunkRun]) -> None:
         jobs.expire_run(replace(run, chunks=[each for each in run.chunks if each.pk not in in_ledger]))
 
 
-def sweep_jobs(then: FollowUp) -> None:
-    """Repair the consequences of lost messages and dead workers. Idempotent."""
-    expire_runs(jobs.expired_runs())
-    for job in jobs.pending_backups():
+def release_backups(of_jobs: Iterable[ImportJob]) -> None:
+    """Kill the connections of dead processes that restored or dropped backups, and release these jobs' tables."""
+    for job in of_jobs:
         with suppress(Problem):  # If the server is away, a later sweep does it.
             end_connection(job.target, job.step_connection_id, job)
             jobs.release_backup(job)
+
+
+def sweep_jobs(then: FollowUp) -> None:
+    """Repair the consequences of lost messages and dead workers. Idempotent."""
+    expire_runs(jobs.expired_runs())
+    release_backups(jobs.pending_backups())
     for job_id in (*jobs.unended(), *jobs.leftovers()):
         then(job_id, ())
     for job_id in jobs.jobs_without_record():

@@ -1,11 +1,11 @@
 """The table backup of mode replace: restores it under its old name, or drops it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from importer.access import audit
@@ -117,10 +117,16 @@ def _connected(job: ImportJob) -> Iterator[Connection]:
     """A connection to the target, which the sweeper kills if it releases the job first.
 
     So a process that was stopped for a while does not change tables that another import may have by then. Raises
-    Problem if the job was released before the connection was recorded.
+    Problem if the job was released before the connection was recorded. Without a connection, such as for a wrong
+    password, nothing was changed: job and table are released at once.
     """
-    with connect(job.target.address) as connection:
-        if not STEP.renew(held_step(job).filter(step=JobStep.KEEPING), step_connection_id=connection.thread_id()):
+    with ExitStack() as opened:
+        try:
+            connection = opened.enter_context(connect(job.target.address))
+        except Problem:
+            _let_go(job)
+            raise
+        if not STEP.renew(_kept_by(job), step_connection_id=connection.thread_id()):
             raise Problem(
                 "It took too long to begin, and nothing was changed.", where=f"import {job.pk}", advice="Try again."
             )
@@ -128,9 +134,22 @@ def _connected(job: ImportJob) -> Iterator[Connection]:
 
 
 def release_backup(job: ImportJob) -> None:
-    """Record the job's existing tables, and release job and table. If the server is away, the sweeper does so later."""
-    record_backup(job)
-    held_step(job).filter(step=JobStep.KEEPING).update(table_claim=None, **no_step())
+    """Record the job's existing tables, and release job and table, unless they are released.
+
+    If the server is away, the sweeper does so later, or the next command that needs the table.
+    """
+    if _kept_by(job).exists():
+        record_backup(job)
+        _let_go(job)
+
+
+def _let_go(job: ImportJob) -> None:
+    _kept_by(job).update(table_claim=None, **no_step())
+
+
+def _kept_by(job: ImportJob) -> QuerySet[ImportJob]:
+    """The job, if this attempt still holds its backup."""
+    return held_step(job).filter(step=JobStep.KEEPING)
 
 
 def pending_backups() -> list[ImportJob]:

@@ -9,6 +9,7 @@ from importer import jobs
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
+from importer.management.command_line import by_url
 from importer.models import ImportJob
 
 ACTIONS = {"restore": jobs.restore_backup, "drop": jobs.drop_backup}
@@ -20,12 +21,15 @@ class Command(PreparedCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=ACTIONS, help="put the old table back, or drop it")
         parser.add_argument("job", type=int, help="the import's number")
+        by_url.add_password_flags(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        if not seen(ImportJob.objects.filter(pk=options["job"])).exists():
+        job = seen(ImportJob.objects.select_related("target").filter(pk=options["job"])).first()
+        if job is None:
             raise Problem(f"There is no import {options['job']}.", advice="`job list` has the latest.")
-        ACTIONS[options["action"]](options["job"])
-        job = ImportJob.objects.get(pk=options["job"])
+        by_url.hold_password_again(job.target, {**options, "in_process": True})
+        ACTIONS[options["action"]](job.pk)
+        job.refresh_from_db()
         backup = f"{job.kept_table} is kept" if job.kept_table else "no other table is kept"
         if options["as_json"]:
             restored = job.restored_at is not None

@@ -16,7 +16,7 @@ from importer.jobs.steps.staging import CLEAN_AGAIN
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from importer.worker import stage_and_finish, sweep
+from importer.worker import local_pool, stage_and_finish, sweep
 from tests.importer.steps import now, queued, run, take, until
 from tests.importer.word_file import word_file
 from tests.targets import saved_target
@@ -347,13 +347,18 @@ class TestKept:
         with pytest.raises(Problem, match="worked on the table since"):
             jobs.restore_backup(replaced.pk)
 
-    def test_a_restore_whose_worker_died_is_settled_by_the_sweeper(self, target, replaced, monkeypatch):
+    @pytest.mark.parametrize("by", ["the sweeper", "the next command"])
+    def test_a_restore_whose_process_died_is_settled(self, target, file, replaced, monkeypatch, by):
         monkeypatch.setattr("importer.jobs.steps.table_backup.release_backup", lambda _job: None)
         jobs.restore_backup(replaced.pk)
         monkeypatch.undo()
         assert now(replaced).table_claim
         ImportJob.objects.filter(pk=replaced.pk).update(step_lease="2000-01-01T00:00Z")
-        sweep.sweep_jobs(lambda *_: None)
+        if by == "the sweeper":
+            sweep.sweep_jobs(lambda *_: None)
+        else:
+            again = local_pool.run(created(target, file, "append").pk, 2, lambda _: None)
+            assert again.status == Status.SUCCEEDED
         job = now(replaced)
         assert job.restored_at
         assert (job.table_claim, job.step) == (None, "")

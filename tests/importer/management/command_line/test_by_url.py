@@ -111,6 +111,21 @@ def test_workers_are_refused_a_password_that_only_the_command_has(file, db, monk
     assert not ImportJob.objects.exists()
 
 
+@pytest.mark.parametrize("action", ["restore", "drop"])
+def test_a_kept_table_takes_the_password_and_a_wrong_one_leaves_it_free(file, url, database, monkeypatch, action):
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    load(str(file), url, "--mode", "replace")
+    job = ImportJob.objects.get()
+    monkeypatch.setattr(held_passwords, "_held", {})  # As in the next command.
+    monkeypatch.setenv("WRONG", "wrong")
+    with pytest.raises(CommandError, match="Access denied"):
+        call_command("kept_table", action, str(job.pk), "--password-env", "WRONG")
+    job.refresh_from_db()
+    assert (job.table_claim, job.step, job.kept_rows) == (None, "", 0)
+    call_command("kept_table", action, str(job.pk))
+    assert rows(database) == (0 if action == "restore" else 3)
+
+
 @pytest.mark.parametrize("registered", [False, True])
 def test_an_import_is_left_to_the_command_that_has_the_password(file, url, database, tmp_path, monkeypatch, registered):
     monkeypatch.setenv("MYSQL_PWD", PASSWORD)
