@@ -15,6 +15,7 @@ from importer.jobs.again import (
     newest_of_file,
     options_again,
     run_again,
+    unfinished,
 )
 from importer.jobs.approval import ask as ask_for_approval
 from importer.jobs.approval import digest_of, is_approved, is_asked_for, sentence
@@ -229,6 +230,7 @@ __all__ = [
     "table_owner",
     "try_now",
     "unended",
+    "unfinished",
     "waiting_for_target",
     "who_cleans",
     "why_backup_stays",

@@ -41,6 +41,25 @@ def create_once(prepared: PreparedImport, user: User | None, rejects_of: ImportJ
         return create(prepared, user, rejects_of)
 
 
+def unfinished(prepared: PreparedImport, user: User | None) -> ImportJob | None:
+    """The import that the same command has begun before, and that is not cancelled and has not ended; None without one.
+
+    It was created by the same person and has the same file, by its name and content, read in the same way into the same
+    table and columns, in the same mode.
+    """
+    source = prepared.source
+    found = (
+        ImportJob.objects.filter(created_by=user, trial=None, target=prepared.target)
+        .filter(schema_name=prepared.table.schema, table_name=prepared.table.name)
+        .filter(source__name=source.name, source__size=source.size, source__fingerprint=source.fingerprint)
+        .filter(options_json__mode=prepared.options.mode)
+        .exclude(status__in=(*ImportJob.ENDED, *ImportJob.ENDING))
+    )
+    read = (prepared.profile.dialect, prepared.mapping, prepared.fillings)
+    same = (each for each in found.order_by("pk") if (each.file_dialect, each.mapping, each.fillings) == read)
+    return next(same, None)
+
+
 def _lock(source: SourceFile) -> None:
     """Lock the source and its files, in the order of their keys, so that one request at a time looks for imports."""
     keys = [source.pk, *(each.pk for each in source.files)]

@@ -23,6 +23,7 @@ from importer.management.import_options import add_flags, usage
 from importer.management.output import CommandOutput
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_of
+from importer.preparation.prepare import PreparedImport
 from importer.preparation.whole_file import document_of_problem
 
 CHECK_ONLY = "--check-only"
@@ -55,6 +56,8 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_flags(parser, by_url.add_flags)
+        about = "load the file once more, instead of continuing an import of it that has not ended"
+        parser.add_argument("--again", action="store_true", help=about)
 
     def handle(self, *_args: Any, **options: Any) -> None:
         output = CommandOutput(self)
@@ -68,7 +71,7 @@ class Command(PreparedCommand):
                 output.plan(prepared, options["as_json"])
                 forget_unused([prepared.source])
                 return
-            job = self._job = jobs.create(prepared, acting_user())
+            job = self._job = self._begun_before(prepared, options) or jobs.create(prepared, acting_user())
             job = follow(job, in_process=options["in_process"], quiet=options["as_json"])
         except Problem as problem:
             now = ImportJob.objects.get(pk=job.pk) if job else None
@@ -83,6 +86,17 @@ class Command(PreparedCommand):
             return document_of_problem(problem, exit_code)
         now = ImportJob.objects.get(pk=self._job.pk) if self._job else None
         return report_of_problem(problem, now, exit_code)
+
+    def _begun_before(self, prepared: PreparedImport, options: Mapping[str, Any]) -> ImportJob | None:
+        """The unfinished import of the same command, such as one that was killed; this command ends it. Else None."""
+        job = None if options["again"] else jobs.unfinished(prepared, acting_user())
+        if job:
+            sys.stderr.write(
+                f"Import {job.pk} of the same file into {job.table} has not ended: this command continues it, and loads"
+                " no row twice. To load the file once more: --again\n"
+            )
+            forget_unused([prepared.source])
+        return job
 
     def _check(self, options: dict[str, Any]) -> None:
         """Check the whole file, and load nothing; end with its exit code."""

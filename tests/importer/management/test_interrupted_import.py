@@ -13,12 +13,16 @@ import pytest
 
 from importer import jobs
 from importer.engine.errors import Problem
+from importer.engine.mapping.columns import FieldOverride
+from importer.engine.mysql.connection import connect, execute
+from importer.engine.plan.options import Options
 from importer.jobs.report import report_of_problem
 from importer.models import Chunk, ImportJob, Target
 from importer.models.outcomes import CANCELLED, FAILED
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.management.people_file import ROWS, loaded, report_of
+from tests.people import operator
 from tests.shell import Shell
 from tests.stack import ROOT, Stack, wait_until
 
@@ -37,9 +41,14 @@ def wait_for_line(command: subprocess.Popen[str], text: str) -> None:
     raise AssertionError(f"{text!r} is not in:\n{''.join(lines)}")
 
 
+@pytest.mark.parametrize("again", [False, True])
 def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
-    target: Target, people: Path, tmp_path: Path, stack_env: Stack, shell: Shell
+    target: Target, people: Path, tmp_path: Path, stack_env: Stack, shell: Shell, again: bool
 ):
+    """By one of another file, and by the same command, as cron repeats it: no row comes twice, also without a key."""
+    if again:
+        with connect(target.address) as connection:
+            execute(connection, "ALTER TABLE people DROP PRIMARY KEY")
     args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--commit-rows", "5", "--parallel", "1"]
     killed = subprocess.Popen(
         [sys.executable, "manage.py", *args, str(people)], cwd=ROOT, env=stack_env.env, start_new_session=True
@@ -51,10 +60,33 @@ def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
     assert not first.ended
     one_more = tmp_path / "one_more.csv"
     one_more.write_text(f"id,name,born\n{ROWS},Zoë,\n")
-    done = shell.manage(*args, str(one_more))
-    assert f"Import {first.pk} has the table {first.table}: this one waits for it." in done.stderr
-    assert [job.status for job in ImportJob.objects.order_by("pk")] == [ImportJob.Status.SUCCEEDED] * 2
-    assert loaded(target)[0] == ROWS + 1
+    done = shell.manage(*args, str(people if again else one_more))
+    continues = f"Import {first.pk} of the same file into {first.table} has not ended: this command continues it"
+    waits = f"Import {first.pk} has the table {first.table}: this one waits for it."
+    assert (continues if again else waits) in done.stderr
+    ended = [job.status for job in ImportJob.objects.order_by("pk")]
+    assert ended == [ImportJob.Status.SUCCEEDED] * (1 if again else 2)
+    assert loaded(target)[0] == (ROWS if again else ROWS + 1)
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ({}, True),
+        ({"options": Options(mode="atomic")}, False),
+        ({"overrides": [FieldOverride("born", "")]}, False),
+        ({"content": "id,name,born\n1,Zoë,\n"}, False),
+    ],
+)
+def test_only_the_same_import_is_continued(target: Target, people: Path, other: dict, same: bool):
+    first = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    other = dict(other)
+    people.write_text(other.pop("content", people.read_text()))
+    prepared = prepare(uploads.register(people), target, "people", ImportRequest(**other))
+    assert jobs.unfinished(prepared, None) == (first if same else None)
+    assert jobs.unfinished(prepared, operator("olga")) is None
+    jobs.cancel(first.pk)
+    assert jobs.unfinished(prepared, None) is None
 
 
 def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Path, tmp_path: Path, stack_env: Stack):
@@ -83,8 +115,9 @@ def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Pa
 def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, people: Path, stack_env: Stack):
     owner = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
     jobs.advance(owner.pk)
+    words = ("--target", "t", "--table", "people", "--json", "--again")
     command = subprocess.Popen(
-        [sys.executable, "manage.py", "import_csv", str(people), "--target", "t", "--table", "people", "--json"],
+        [sys.executable, "manage.py", "import_csv", str(people), *words],
         cwd=ROOT,
         env=stack_env.env,
         stdout=subprocess.PIPE,
