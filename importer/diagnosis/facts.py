@@ -16,6 +16,7 @@ from importer.engine.plan.option_specs import LOW
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import format_of
 from importer.models import Chunk, ImportJob
+from importer.models.outcomes.phases import last_sign
 from importer.models.outcomes.step_kinds import QUEUED
 from importer.queue import queue_of
 from importer.sources.room import fullest_disk
@@ -33,7 +34,8 @@ def facts_of(job: ImportJob) -> Facts:
     known = Facts(job.pk, job.status, job.schema_name, job.table_name, job.target.name)
     if job.status in (Status.WAITING, Status.UNAPPROVED, Status.PAUSED):
         owner = jobs.table_owner(job)
-        return replace(known, owner=owner.pk if owner else 0)
+        silent = None if job.status != Status.WAITING else _silent_since(job, now)
+        return replace(known, owner=owner.pk if owner else 0, silent_since=silent)
     runs = _runs(job)
     own = {connection for number, _, connection in runs if number == job.pk and connection}
     if job.step_connection_id:
@@ -58,8 +60,17 @@ def facts_of(job: ImportJob) -> Facts:
         low=job.options.priority == LOW,
         left_to_command=_left_to_command(job),
         registered=not job.target.by_url,
+        silent_since=_silent_since(job, now),
         age=(now - job.started_at).total_seconds() if job.started_at else 0,
     )
+
+
+def _silent_since(job: ImportJob, now: datetime) -> datetime | None:
+    """When a process last worked on the import, if that is longer ago than a lease, and no worker runs; else None."""
+    last = last_sign(job)
+    if (now - last).total_seconds() < settings.LEASE_SECONDS or job.source.arriving:
+        return None
+    return None if presence.parallel_loads(job.target.label) else last
 
 
 def _left_to_command(job: ImportJob) -> bool:

@@ -375,7 +375,7 @@ def _request(job_id: int, word: str, old: list[Status], new: Status, **values: A
     if not change(job_id, old, status=new, **values):
         now = ImportJob.objects.values_list("status", flat=True).get(pk=job_id)
         kind = Reached if now in REACHED[word] else Problem
-        raise kind(
-            f"The import {STATE_PHRASES.get(now, f'is {now}')} and cannot be {word}.",
-            advice="Perhaps it was requested twice; its page shows its present state.",
-        )
+        advice = f"Perhaps it was requested twice. Its page, or millrace job show {job_id}, shows its present state."
+        if now not in ImportJob.ENDED:
+            advice += f" If the command that loads it was ended, this one continues: millrace job run {job_id}"
+        raise kind(f"The import {STATE_PHRASES.get(now, f'is {now}')} and cannot be {word}.", advice=advice)

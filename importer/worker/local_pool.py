@@ -7,7 +7,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from importlib import import_module
 
 from django.db import connections
@@ -36,11 +44,12 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
     """Run the job to its end. `look` is called with the job at each check of its state.
 
     Starts one process more than `parallelism`, for the scan; for a small file, threads instead. The processes ignore
-    Ctrl-C: `look` may cancel the job. With `wait_for_start` all processes are up before the import begins, so that its
-    time does not contain their start. While another import has the table, its steps are run too: the process that began
-    it may have been killed. Chunks of a killed process are loaded once their lease has expired. Returns early if the
-    job waits for another person's approval. Staging tables that ended jobs have left are dropped, too: that of this
-    job, and after a success those that only a command can drop. Raises Problem if a newer release has planned it.
+    the signals of ENDS: `look` may cancel the job. With `wait_for_start` all processes are up before the import begins,
+    so that its time does not contain their start. While another import has the table, its steps are run too: the
+    process that began it may have been killed. Chunks of a killed process are loaded once their lease has expired.
+    Returns early if the job waits for another person's approval. Staging tables that ended jobs have left are dropped,
+    too: that of this job, and after a success those that only a command can drop. Raises Problem if a newer release has
+    planned it.
     """
     job = ImportJob.objects.select_related("source").get(pk=job_id)
     if job.is_newer:
@@ -60,6 +69,11 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
                 running.adopt(_queued(job))
             running.wait_for_change(job)
         ended = True
+    except BrokenExecutor:
+        # One of them was killed. The others are asked for their end by a signal that they ignore.
+        for each in multiprocessing.active_children():
+            each.kill()
+        raise
     finally:
         pool.shutdown(wait=ended or isinstance(pool, ProcessPoolExecutor), cancel_futures=True)
         working_copies.remove_unneeded()
@@ -177,7 +191,7 @@ def _begin_forked(parent: int) -> None:
     shutdown.end_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
-    shutdown.leave_ctrl_c_to_the_parent()
+    shutdown.leave_ends_to_the_parent()
 
 
 def _spawned_processes(workers: int) -> Executor:

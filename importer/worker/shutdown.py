@@ -13,6 +13,9 @@ from uuid import UUID
 
 PR_SET_PDEATHSIG = 1  # prctl(2)
 
+# The signals that ask a command for its end: Ctrl-C, kill or `timeout`, and a terminal that was closed.
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 # Seconds that a chunk in hand may take after the signal. A supervisor must wait longer before it kills the worker.
 GRACE_SECONDS = 5.0
 
@@ -26,9 +29,13 @@ def end_with_parent(how: signal.Signals = signal.SIGTERM) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, how)
 
 
-def leave_ctrl_c_to_the_parent() -> None:
-    """Ignore Ctrl-C, which a terminal sends to all its processes. The parent cancels the import, which ends theirs."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def leave_ends_to_the_parent() -> None:
+    """Ignore the signals that ask a command for its end, which terminals, `timeout` and systemd send to all processes.
+
+    The parent cancels the import, which ends theirs.
+    """
+    for each in ENDS:
+        signal.signal(each, signal.SIG_IGN)
 
 
 def begin_spawned(passwords: Mapping[UUID, str]) -> None:
@@ -36,7 +43,7 @@ def begin_spawned(passwords: Mapping[UUID, str]) -> None:
 
     `passwords`: those that the parent holds (security/held_passwords.py).
     """
-    leave_ctrl_c_to_the_parent()
+    leave_ends_to_the_parent()
     import django
 
     django.setup()

@@ -93,7 +93,9 @@ def _hold(job_id: int, why_not: Callable[[ImportJob], str], claim: bool) -> Impo
     audit.note(kept_table=job.kept_table)
     why = why_not(job) or _hold_now(job, claim)
     if why:
-        raise Problem(why, where=f"import {job_id}", advice="Its page shows its present state.")
+        raise Problem(
+            why, where=f"import {job_id}", advice=f"millrace job show {job_id}, or its page, shows its state."
+        )
     return _read(job_id)
 
 

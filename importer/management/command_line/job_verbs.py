@@ -15,6 +15,7 @@ from importer.management.client.report_text import kind_lines, rejects_line
 from importer.management.command_line import by_url
 from importer.management.command_line.follow.following import LOOK_EVERY, follow
 from importer.management.command_line.follow.progress import Progress
+from importer.management.command_line.follow.waiting import in_words
 from importer.management.command_line.new_file import write_rejects
 from importer.management.command_line.one_document import DocumentCommand
 from importer.management.command_line.words import PROGRAM
@@ -59,6 +60,12 @@ def show(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -
         command.stdout.write(rejects_line(job.pk, PROGRAM))
     for line in problem_and_ways_out(job):
         command.stdout.write(line)
+    if not job.ended:
+        from importer.diagnosis.watch import last_seen  # Here, as above.
+        from importer.diagnosis.why import for_reader, why
+
+        for each in for_reader(job, why(job, seen=last_seen(job.target)).explanations):
+            command.stdout.write(in_words(each))
 
 
 def wait(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:

@@ -14,13 +14,13 @@ from importer.engine.stored import to_json
 from importer.management.base_command import PreparedCommand
 from importer.management.command_line import by_url, job_verbs
 from importer.management.command_line.follow import waiting
+from importer.management.command_line.follow.following import follow
 from importer.management.command_line.verbs import LIST, add_job_verbs
 from importer.management.output import problem_and_ways_out
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
 from importer.preparation.plan_sql import plan_sql
 from importer.retention import ended_jobs
-from importer.worker import local_pool
 
 
 class Command(PreparedCommand):
@@ -74,7 +74,7 @@ class Command(PreparedCommand):
     def _run(self, job: ImportJob, options: dict[str, Any]) -> None:
         by_url.hold_password_again(job.target, {**options, "in_process": True})
         jobs.advance(job.pk)  # One that waited for an approval may need none any more.
-        job = local_pool.run(job.pk, job.parallelism, lambda _: None)
+        job = follow(job, in_process=True, quiet=options["as_json"])
         self._tell(job, options)
         sys.exit(exit_code(job))
 

@@ -6,8 +6,9 @@ have, without any worker, until a failed load is tried again, or for bytes of th
 """
 
 from collections import defaultdict
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Max
 
 from importer.models.chunk import Chunk
@@ -60,6 +61,13 @@ def waits(job: ImportJob, now: datetime) -> bool:
     if job.status not in NEED_WORKERS or job.phase_since is None:
         return False
     return _worked_until(job, job.phase_since, now) < now
+
+
+def last_sign(job: ImportJob) -> datetime:
+    """When a process last showed that it works on the job, or when the job was created or got its status."""
+    lease = _last_lease(job)
+    renewed = lease - timedelta(seconds=settings.LEASE_SECONDS) if lease else None
+    return max(filter(None, (job.created_at, job.phase_since, job.worked_at, renewed)))
 
 
 def _worked_until(job: ImportJob, since: datetime, now: datetime) -> datetime:

@@ -76,6 +76,22 @@ def test_no_worker_runs():
     assert causes(job) == ["no_worker"]
 
 
+@pytest.mark.parametrize("status", [Status.WAITING, Status.LOADING])
+def test_the_process_that_loaded_it_is_gone(status: str, redis):
+    past = timezone.now() - timedelta(hours=1)
+    job = make_job(status, phase_since=past, worked_at=past)
+    ImportJob.objects.filter(pk=job.pk).update(created_at=past, step="", step_lease=None)
+    job.chunks.filter(status=Chunk.Status.LOADING).update(lease=timezone.now() + timedelta(seconds=30))
+    if status == Status.LOADING:
+        assert "no_process" not in causes(job), "its chunks are being loaded"
+    job.chunks.filter(status=Chunk.Status.LOADING).update(lease=past)
+    (found,) = [each for each in explained(job) if each.cause == "no_process"]
+    assert found.evidence == f"The last sign of life is of {past:%Y-%m-%d %H:%M:%S} UTC."
+    assert found.advice == f"This command continues it: millrace job run {job.pk}"
+    presence.announce("load@here", 2, QUEUES)
+    assert "no_process" not in causes(job), "the workers continue it"
+
+
 def test_only_workers_of_an_older_release_run(two_places):
     job = make_job()
     queued(job, 3)

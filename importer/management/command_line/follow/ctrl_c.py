@@ -1,4 +1,7 @@
-"""Ctrl-C while a command follows an import: once ends the import cleanly, twice ends the command at once."""
+"""Ctrl-C while a command follows an import: once ends the import cleanly, twice ends the command at once.
+
+So do SIGTERM, of `kill`, `timeout` and systemd, and SIGHUP, of a terminal that was closed.
+"""
 
 import multiprocessing
 import os
@@ -12,6 +15,7 @@ from importer import jobs
 from importer.engine.errors import Problem
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN
+from importer.worker.shutdown import ENDS
 
 
 class CtrlC:
@@ -42,13 +46,14 @@ class CtrlC:
         except Problem as problem:
             self._write(str(problem))
 
-    def press(self, _signal: int, _frame: FrameType | None) -> None:
+    def press(self, number: int, _frame: FrameType | None) -> None:
         """Count one. The second ends this process and those that load; the server rolls back what they had begun.
 
         The command that it names for the missing rows ends the import first if that is cancelled, and else continues.
         """
         self._pressed += 1
-        if self._pressed == 1:
+        # systemd may send SIGHUP after SIGTERM, and a shell after its terminal.
+        if self._pressed == 1 or number == signal.SIGHUP:
             return
         for each in multiprocessing.active_children():
             each.kill()
@@ -60,14 +65,13 @@ class CtrlC:
 
 @contextmanager
 def counted(write: Callable[[str], None], job_id: int) -> Iterator[CtrlC]:
-    """Count Ctrl-C inside the block. Where it is ignored, as in the background of a shell, it stays so."""
+    """Count the signals of ENDS inside the block. One that is ignored, as in the background of a shell, stays so."""
     ctrl_c = CtrlC(write, job_id)
     takes = threading.current_thread() is threading.main_thread()
-    if not takes or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        yield ctrl_c
-        return
-    before = signal.signal(signal.SIGINT, ctrl_c.press)
+    taken = [each for each in ENDS if takes and signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, ctrl_c.press) for each in taken}
     try:
         yield ctrl_c
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from types import ModuleType, SimpleNamespace
 
 import psutil
@@ -15,6 +14,7 @@ from django.db import connection
 
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import Target
+from importer.worker.shutdown import ENDS
 from tests.stack import ROOT, wait_until
 
 
@@ -28,8 +28,8 @@ def started(program: str, words: tuple[str, ...], env: Mapping[str, str]) -> "su
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # A test run in the background of a shell ignores the signal, and so would the command.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        # A test run in the background of a shell ignores signals, and so would the command.
+        preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in ENDS],  # noqa: PLW1509
     )
 
 

@@ -1,10 +1,12 @@
 """`millrace job`: an import is listed, followed, paused, retried, and its rejects are written."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from importer import jobs
 from importer.engine.mysql.connection import connect, execute
@@ -144,3 +146,15 @@ def test_pause_and_resume(target: Target, people: Path, capsys):
     assert code("resume", str(job.pk)) == 0
     job.refresh_from_db()
     assert job.status == ImportJob.Status.LOADING
+
+
+def test_of_an_import_whose_process_has_died_it_is_said_how_to_continue(target: Target, people: Path, capsys):
+    job = created(target, people)
+    past = timezone.now() - timedelta(hours=1)
+    ImportJob.objects.update(created_at=past, phase_since=past)
+    for word in ("show", "why"):
+        assert code(word, str(job.pk)) == 0
+        assert f"No process loads the import. The last sign of life is of {past:%Y-%m-%d}" in capsys.readouterr().out
+    with pytest.raises(CommandError, match=f"is waiting and cannot be retried.*: millrace job run {job.pk}$"):
+        call_command("job", "retry", str(job.pk))
+    assert code("run", str(job.pk)) == 0

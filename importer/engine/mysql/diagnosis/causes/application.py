@@ -100,6 +100,19 @@ def no_worker(evidence: Evidence) -> Explanation | None:
     )
 
 
+def no_process(evidence: Evidence) -> Explanation | None:
+    """The command that loaded it has ended before it, and no worker runs."""
+    facts = evidence.facts
+    if facts.silent_since is None or facts.owner or facts.left_to_command or no_worker(evidence):
+        return None
+    return Explanation(
+        "no_process",
+        "No process loads the import.",
+        f"The last sign of life is of {facts.silent_since:%Y-%m-%d %H:%M:%S} UTC.",
+        f"This command continues it: millrace job run {facts.number}",
+    )
+
+
 def workers_busy(evidence: Evidence) -> Explanation | None:
     """All workers work for other imports."""
     workers, sessions = evidence.facts.workers, evidence.facts.sessions
@@ -171,6 +184,7 @@ CAUSES = tuple(
         newer_release,
         left_to_command,
         no_worker,
+        no_process,
         workers_busy,
         upload,
         full_disk,

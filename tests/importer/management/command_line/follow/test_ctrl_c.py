@@ -11,6 +11,7 @@ import pytest
 from importer.models import ImportJob, Target
 from importer.models.outcomes import CANCELLED
 from importer.worker import local_pool
+from importer.worker.shutdown import ENDS
 from tests.importer.management.command_line.interrupts import locked, started, suspend, waiting_loads
 from tests.importer.management.people_file import loaded
 from tests.stack import Stack, wait_until
@@ -50,12 +51,16 @@ def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process
     return psutil.Process(command.pid).children()
 
 
-def test_ctrl_c_once_cancels_and_says_how_to_continue(target_on_each: Target, large: Path, stack_env: Stack):
+@pytest.mark.parametrize("end", ENDS, ids=lambda end: end.name)
+def test_a_first_signal_cancels_and_says_how_to_continue(
+    target_on_each: Target, large: Path, stack_env: Stack, end: signal.Signals
+):
+    """All processes get it: Ctrl-C of a terminal, SIGTERM of systemd and `timeout`, SIGHUP of a shell that ends."""
     with locked(target_on_each, "people"):
         command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
         processes = begun(command, target_on_each)
         assert len(processes) > 1
-        os.killpg(command.pid, signal.SIGINT)
+        os.killpg(command.pid, end)
         _, said = command.communicate(timeout=60)
     job = ImportJob.objects.get()
     assert (command.returncode, job.status) == (CANCELLED.exit_code, ImportJob.Status.CANCELLED), said
