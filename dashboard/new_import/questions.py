@@ -66,7 +66,7 @@ def addable_columns(
     if not numbers or not table.engine:
         return {}
     with connect(target.address) as connection:
-        if not has_table_privilege(connection, table, "ALTER"):
+        if not has_table_privilege(connection, table.schema, table.name, "ALTER"):
             return {}
     columns = suggest_table(table.schema, table.name, profile).columns
     known = {name.lower() for name in table.column_names}

@@ -10,6 +10,7 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.planner.context import PlanningContext
+from importer.engine.preflight.load_rights import check_rights
 from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_dependencies
 from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.schema.new_table import NewTable, check_new_table
@@ -84,13 +85,14 @@ def read_context(
 ) -> TableContext:
     """Read the table `schema.table`, or use `new_table`.
 
-    Raises TargetProblem if the table does not exist, or if the account lacks a privilege for the write mode, and
+    Raises TargetProblem if the table does not exist, or if the account lacks a privilege for the load, and
     Problem if the server would not make the new one.
     """
     if new_table:
         check_new_table(new_table, mariadb=server.mariadb)
     schema, _, name = table_name.partition(".")
     table = new_table.as_table() if new_table else read_loadable(connection, target, schema, name)
+    check_rights(connection, table, write_modes.stages(options.mode), options.on_duplicate)
     dependencies = _dependencies(connection, table, options)
     return TableContext(target, server, table, new_table, dependencies, _indexes(connection, table, options))
 

@@ -28,6 +28,9 @@ _UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST)
 _LOCAL_REFUSED = Meaning(
     "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
 )
+_DENIED = Meaning(
+    "", "Give the account that right; `millrace plan`, and the check of a target, write the GRANT for you."
+)
 # The server's text names the file. What a transaction writes for the binary log is in tmpdir until its COMMIT.
 _NOT_WRITTEN = Meaning(
     "",
@@ -42,8 +45,8 @@ MEANINGS = {
     1020: Meaning("Another session has changed a row.", "Import while nobody else writes to the table.", True),
     1021: Meaning("The server's disk is full.", "Make room on the server, then retry the import."),
     1026: _NOT_WRITTEN,
-    1044: Meaning("", "Give the account the rights on that database; the target's check writes the GRANT for you."),
-    1045: Meaning("", "Check user name and password of the target."),
+    1044: _DENIED,
+    1045: Meaning("", "Check user name and password."),
     1049: Meaning("", "Create the database first, or correct its name in the target."),
     1040: Meaning(
         "The server has no free connection.", "Load fewer chunks in parallel, or raise max_connections.", True
@@ -57,8 +60,8 @@ MEANINGS = {
     ),
     1053: _GONE,
     1114: Meaning("The table or the server's disk is full.", "Make room on the server, then retry the import."),
-    1142: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
-    1143: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
+    1142: _DENIED,
+    1143: _DENIED,
     1146: Meaning("", "The table is gone: create it again, then retry the import."),
     1148: _LOCAL_REFUSED,
     1158: _GONE,

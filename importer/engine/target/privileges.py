@@ -1,6 +1,7 @@
 """Finds the privileges of an account by trying statements, and writes the GRANT for those that are missing."""
 
 import uuid
+from collections.abc import Iterable
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -62,7 +63,9 @@ def why_no_index_deferral(connection: Connection, table: Table) -> str:
 
     ALTER TABLE that adds or drops keys needs only ALTER (seen on both servers); SELECT finds whether it is empty.
     """
-    missing = [right for right in ("ALTER", "SELECT") if not has_table_privilege(connection, table, right)]
+    missing = [
+        right for right in ("ALTER", "SELECT") if not has_table_privilege(connection, table.schema, table.name, right)
+    ]
     if missing:
         statement = grant(connection, missing, table.schema, account(connection))
         return f"the account may not {' or '.join(missing)} there: {statement}"
@@ -74,22 +77,39 @@ def why_no_index_deferral(connection: Connection, table: Table) -> str:
 
 def require_alter(connection: Connection, table: Table) -> None:
     """Raise TargetProblem, with the GRANT, if the account may not add columns to the table."""
-    if not has_table_privilege(connection, table, "ALTER"):
+    if not has_table_privilege(connection, table.schema, table.name, "ALTER"):
         raise TargetProblem(
             f"The account may not add columns to {table.schema}.{table.name}.",
             advice=grant(connection, ["ALTER"], table.schema, account(connection)),
         )
 
 
-def has_table_privilege(connection: Connection, table: Table, right: str) -> bool:
+def has_table_privilege(connection: Connection, schema: str, name: str, right: str) -> bool:
     """Whether the account has the privilege on this table, granted on the table or on all tables of its database."""
     own = fetch_all(
         connection,
         "SELECT 1 FROM information_schema.TABLE_PRIVILEGES"
         " WHERE GRANTEE = %s AND TABLE_SCHEMA = %s AND TABLE_NAME = %s AND PRIVILEGE_TYPE = %s",
-        (grantee(connection), table.schema, table.name, right),
+        (grantee(connection), schema, name, right),
     )
-    return bool(own) or has_privilege(connection, table.schema, right)
+    return bool(own) or has_privilege(connection, schema, right)
+
+
+def lacks_privilege(connection: Connection, schema: str, name: str, right: str) -> bool:
+    """Whether the account surely lacks the privilege on the table, which need not exist.
+
+    A role, or a grant on columns, may give it: what these allow is only known by trying.
+    """
+    if has_table_privilege(connection, schema, name, right):
+        return False
+    role = str(fetch_row(connection, "SELECT CURRENT_ROLE()")[0] or "NONE")
+    of_columns = fetch_all(
+        connection,
+        "SELECT 1 FROM information_schema.COLUMN_PRIVILEGES"
+        " WHERE GRANTEE = %s AND TABLE_SCHEMA = %s AND TABLE_NAME = %s AND PRIVILEGE_TYPE = %s LIMIT 1",
+        (grantee(connection), schema, name, right),
+    )
+    return role == "NONE" and not of_columns
 
 
 def account(connection: Connection) -> str:
@@ -116,6 +136,11 @@ def grant(connection: Connection, rights: list[str], database: str, to: str) -> 
     on another pattern would therefore remove the others.
     """
     return f"GRANT {', '.join(rights)} ON {quote_name(_pattern(connection, database, to))}.* TO {to};"
+
+
+def grant_on_table(connection: Connection, rights: Iterable[str], database: str, table: str) -> str:
+    """The GRANT statement for the privileges `rights` on one table, which need not exist if CREATE is among them."""
+    return f"GRANT {', '.join(rights)} ON {quote_name(database)}.{quote_name(table)} TO {account(connection)};"
 
 
 def _pattern(connection: Connection, database: str, account: str) -> str:

@@ -14,6 +14,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, SourceFile, Target
+from importer.models.outcomes import REFUSED, outcome_of
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import load_chunks, sweep
@@ -122,19 +123,51 @@ class TestAccount:
     def test_a_missing_insert_privilege_is_named_and_a_retry_with_it_succeeds(
         self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
     ):
+        job = created(target, source)
         server.run(f"REVOKE INSERT ON {database.database}.* FROM {clerk}@'127.0.0.1'")
         server.run(f"GRANT INSERT ON {database.database}.{ledger.TABLE} TO {clerk}@'127.0.0.1'")
-        job = failed(created(target, source), "INSERT command denied", "error 1142", "Give the account that right")
+        job = failed(job, "INSERT command denied", "error 1142", "Give the account that right")
         nothing_is_left(database, job)
-        server.run(f"GRANT INSERT ON {database.database}.t TO {clerk}@'127.0.0.1'")
+        with pytest.raises(Problem, match=rf"may not insert into {database.database}\.t\.") as refused:
+            created(target, source)
+        server.run(refused.value.advice)
         repaired(job, database)
+
+    def test_before_the_first_import_the_ledger_s_rights_are_named(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
+    ):
+        """An account with rights on one table only, as for a command that names the server by its URL."""
+        server.run(f"REVOKE ALL ON {database.database}.* FROM {clerk}@'127.0.0.1'")
+        server.run(f"GRANT INSERT ON {database.database}.t TO {clerk}@'127.0.0.1'")
+        server.run(f"DROP TABLE {database.database}.{ledger.TABLE}")
+        with pytest.raises(Problem, match=rf"may not create {database.database}\.{ledger.TABLE}\.") as refused:
+            created(target, source)
+        assert outcome_of(refused.value) == REFUSED
+        server.run(refused.value.advice)
+        assert run(created(target, source)).status == Status.SUCCEEDED
+        assert contents(database) == (ROWS, ROWS)
+
+    @on_one_server
+    @pytest.mark.parametrize("granted", ["INSERT (n, word) ON {db}.t TO {to}", "INSERT ON {db}.t TO {role}"])
+    def test_rights_on_columns_and_of_a_role_count(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str, granted: str
+    ):
+        to, role = f"{clerk}@'127.0.0.1'", f"r{clerk}"
+        server.run(f"CREATE ROLE {role}")
+        server.run(f"REVOKE INSERT ON {database.database}.* FROM {to}")
+        server.run(f"GRANT INSERT ON {database.database}.{ledger.TABLE} TO {to}")
+        server.run(f"GRANT {granted.format(db=database.database, to=to, role=role)}")
+        server.run(f"GRANT {role} TO {to}")
+        server.run(f"SET DEFAULT ROLE {role} FOR {to}")
+        assert run(created(target, source)).status == Status.SUCCEEDED
+        server.run(f"DROP ROLE {role}")
 
     def test_with_another_password_since_the_plan_says_where_to_look(
         self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
     ):
         job = in_the_middle(target, source)
         server.run(f"ALTER USER {clerk}@'127.0.0.1' IDENTIFIED BY 'another-Passw0rd'")
-        job = failed(job, "Access denied", "error 1045", "Check user name and password of the target")
+        job = failed(job, "Access denied", "error 1045", "Check user name and password")
         nothing_is_left(database, job)
         assert PASSWORD not in str(job.problem)
         target.set_password("another-Passw0rd")
@@ -160,15 +193,16 @@ class TestAccount:
 
     def test_with_a_wrong_password_from_the_start_nothing_begins(self, target: Target, source: SourceFile):
         target.set_password("wrong")
-        with pytest.raises(Problem, match="Check user name and password of the target"):
+        with pytest.raises(Problem, match="Check user name and password"):
             created(target, source)
         assert not ImportJob.objects.exists()
 
-    def test_without_a_ledger_and_without_the_right_to_make_one_the_check_is_named(
+    def test_without_a_ledger_and_without_the_right_to_make_one_the_grant_is_near(
         self, server: TestServer, database: Address, target: Target, source: SourceFile
     ):
+        job = created(target, source)
         server.run(f"DROP TABLE {database.database}.{ledger.TABLE}")
-        job = failed(created(target, source), "CREATE command denied", ledger.TABLE, "the target's check writes")
+        job = failed(job, "CREATE command denied", ledger.TABLE, "`millrace plan`, and the check of a target, write")
         nothing_is_left(database, job)
         with connect(database) as connection:
             ledger.create(connection)
