@@ -74,9 +74,10 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     require_load(target, table)
     source = _source(files, target, options)
     try:
-        if preset:
-            return _prepare_from_preset(options, preset, source, target, table)
-        return _prepare(options, source, target, table)
+        with by_url.password_explained(target):
+            if preset:
+                return _prepare_from_preset(options, preset, source, target, table)
+            return _prepare(options, source, target, table)
     except BaseException:
         forget_unused([source])
         raise

@@ -6,7 +6,8 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -88,18 +89,24 @@ def saved(new: Target) -> Target:
         return new
     password = held_passwords.held(new.key) or ""
     if password:
-        try:
-            with connect(new.address):
-                pass
-        except TargetProblem as problem:
-            if _is_denied(problem):
-                problem.advice = f"Check the user, and the password: it is {PASSWORD_PLACES}."
-            raise
+        with password_explained(new), connect(new.address):
+            pass
     values = {each.name: getattr(new, each.name) for each in Target._meta.concrete_fields if not each.primary_key}
     # Another command may have named the same server at this moment.
     target, _ = Target.objects.get_or_create(name=new.name, defaults=values)
     _hold(target, password)
     return target
+
+
+@contextmanager
+def password_explained(target: Target) -> Iterator[None]:
+    """A refused password ends the block with the places that it may be from, unless it is a stored one."""
+    try:
+        yield
+    except TargetProblem as problem:
+        if _is_denied(problem) and not target.password_ciphertext:
+            problem.advice = f"Check the user, and the password: it is {PASSWORD_PLACES}."
+        raise
 
 
 def hold_password(
@@ -136,14 +143,17 @@ def _hold(target: Target, password: str) -> None:
 
 
 def hold_password_again(target: Target, options: Mapping[str, Any]) -> None:
-    """Hold the password as hold_password() does, for an import that continues, if its server wants one.
+    """Hold the password as hold_password() does, for an import that exists, if its server wants one.
 
-    A registered target may have none, and an option file that of another server.
+    A registered target may have none, and an option file that of another server. Raises TargetProblem if the server
+    refuses the password.
     """
     if target.password_ciphertext:
         return
     if _denied(target):
         hold_password(target, options)
+        with password_explained(target), connect(target.address):
+            pass
     else:
         _hold(target, "")
 

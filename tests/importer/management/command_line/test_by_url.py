@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer import jobs, targets
+from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.target import staging
 from importer.management.command_line import by_url
@@ -22,6 +23,7 @@ from tests.people import operator
 from tests.targets import void
 
 ACCOUNT, PASSWORD = "by_url", "s#cret ' % word"
+PLACES = "Access denied .* the password: it is from the URL, --password-env, MYSQL_PWD or the option file"
 NO_FLAGS = {"password_env": None, "defaults_file": None}
 FILE = "id,v\n1,a\n2,b\n3,c\n"
 
@@ -87,9 +89,19 @@ def test_without_a_password_and_a_terminal_it_is_said_how_to_give_one(file, url,
 
 def test_a_wrong_password_leaves_no_target(file, url, monkeypatch):
     monkeypatch.setenv("MYSQL_PWD", "wrong")
-    with pytest.raises(CommandError, match="Access denied"):
+    with pytest.raises(CommandError, match=PLACES):
         load(str(file), url)
     assert not Target.objects.exists()
+
+
+def test_of_a_server_that_was_named_before_a_wrong_password_is_explained_as_well(file, url, monkeypatch):
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    load(str(file), url)
+    monkeypatch.setenv("MYSQL_PWD", "wrong")
+    with pytest.raises(CommandError, match=PLACES):
+        load(str(file), url)
+    with pytest.raises(CommandError, match=PLACES):
+        call_command("job", "run", str(ImportJob.objects.get().pk))
 
 
 def test_its_target_is_among_those_to_choose_from_nowhere(file, url, monkeypatch, capsys):
@@ -118,8 +130,10 @@ def test_a_kept_table_takes_the_password_and_a_wrong_one_leaves_it_free(file, ur
     job = ImportJob.objects.get()
     monkeypatch.setattr(held_passwords, "_held", {})  # As in the next command.
     monkeypatch.setenv("WRONG", "wrong")
-    with pytest.raises(CommandError, match="Access denied"):
+    with pytest.raises(CommandError, match=PLACES):
         call_command("kept_table", action, str(job.pk), "--password-env", "WRONG")
+    with pytest.raises(Problem, match="Access denied"):  # As for a password that was changed just now.
+        getattr(jobs, f"{action}_backup")(job.pk)
     job.refresh_from_db()
     assert (job.table_claim, job.step, job.kept_rows) == (None, "", 0)
     call_command("kept_table", action, str(job.pk))
