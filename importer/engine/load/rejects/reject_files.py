@@ -22,6 +22,9 @@ from importer.engine.load.rejects.formulas import escape_formulas
 from importer.engine.source.records.row_error import LONGEST_VALUE, RowError
 from importer.engine.stored import from_json, to_json
 
+# Characters of a skipped row, which is in the table or on an earlier line already.
+LONGEST_SKIPPED = 50
+
 SUFFIXES = ("rejects", "csv", "json")
 
 
@@ -47,8 +50,12 @@ class RejectedRow:
 
     @property
     def reason(self) -> str:
-        """The whole reason: its kind, the detail, and the server's own words."""
-        quote = f"The server says: {self.error.server_message}" if self.error.server_message else ""
+        """The whole reason: its kind, the detail, and the server's own words.
+
+        These are left out of a skipped row. Most rows of a file may be skipped, and its kind says all.
+        """
+        message = self.error.server_message if self.rejected else ""
+        quote = f"The server says: {message}" if message else ""
         return " ".join(each for each in (self.kind, self.detail, quote) if each)
 
 
@@ -105,7 +112,8 @@ def read_counts(
 
 
 def _csv_row(record: RejectedRow) -> tuple[Any, ...]:
-    value = record.value if len(record.value) <= LONGEST_VALUE else f"{record.value[:LONGEST_VALUE]}…"
+    most = LONGEST_VALUE if record.rejected else LONGEST_SKIPPED
+    value = record.value if len(record.value) <= most else f"{record.value[:most]}…"
     texts = (escape_formulas(each) for each in (record.error.column, value, record.error.code, record.reason))
     return (record.line, record.offset, *texts)
 

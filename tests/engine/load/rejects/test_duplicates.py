@@ -7,6 +7,7 @@ import pytest
 
 from importer.engine.errors import RowsRefused, TargetProblem
 from importer.engine.load.outcome import Tally
+from importer.engine.load.rejects.reject_files import LONGEST_SKIPPED
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from tests.engine.loads import REJECT, account_with, counting_loads, load_bytes, rows_of, run_sql
@@ -52,6 +53,16 @@ class TestSkip:
         assert {row[4] for row in loaded.explained} == {"1062"}
         assert all(row[5].startswith("Skipped: A row with this key (PRIMARY: n)") for row in loaded.explained)
         assert rows_of(database, "SELECT COUNT(*), SUM(v) FROM t") == [(100, sum(range(100)) - 51)]
+
+    def test_of_long_rows_it_keeps_the_beginning_and_one_sentence(self, database: Address, tmp_path: Path):
+        """Else a file of which most rows are there already would fill the disk."""
+        run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, v TEXT)")
+        data = "".join(f"{n % 10},{'x' * 200}\n" for n in range(40)).encode()
+        loaded = load_bytes(database, tmp_path, data, ("n", "v"), SKIP)
+        last = loaded.explained[-1]
+        assert last[3] == f"9,{'x' * 200}"[:LONGEST_SKIPPED] + "…"
+        kind = "A row with this key (PRIMARY: n) is there already: in the table, or earlier in the file."
+        assert last[5] == f"Skipped: {kind}"
 
     def test_by_several_keys_and_the_servers_own_idea_of_equal(self, database: Address, tmp_path: Path):
         run_sql(
