@@ -181,6 +181,8 @@ def _retry(run: ScheduleRun, picked: DiscoveredFile, job: ImportJob) -> None:
     try:
         with acting_as(run.schedule.created_by):
             jobs.retry(job.pk, started_by=run.asked_by, source=picked.source)
+    except jobs.Reached:
+        return  # Somebody has just retried it: the run waits for the same import.
     except Problem as problem:
         if type(problem) is not Problem:  # Of the server or the table, which the other files need, too.
             raise

@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -277,6 +278,20 @@ class TestFaults:
         assert (outcomes(run), run.files.get().job_id) == ({name: "loaded"}, job.pk)
         with connect(database) as connection:
             assert fetch_all(connection, "SELECT COUNT(*), COUNT(DISTINCT n) FROM t") == [(3001, 3001)]
+
+    def test_it_goes_on_if_somebody_retries_that_import_at_the_same_moment(self, make, folder, database, monkeypatch):
+        schedule = make()
+        job = _half_loaded(schedule, folder)
+        run_sql(database, "ALTER TABLE t MODIFY n VARCHAR(10)")
+        retry = jobs.retry
+
+        def after_a_press(job_id: int, **options: Any) -> None:
+            retry(job_id)
+            retry(job_id, **options)
+
+        monkeypatch.setattr(jobs, "retry", after_a_press)
+        run = run_now(schedule)
+        assert (run.status, outcomes(run), run.files.get().job_id) == ("succeeded", {"a.csv": "loaded"}, job.pk)
 
     def test_and_is_not_loaded_in_another_version(self, make, folder, database):
         schedule = make()
