@@ -80,7 +80,8 @@ def write(entry: Entry, outcome: str) -> None:
 def _was_written(entry: Entry, outcome: str) -> bool:
     """Whether such an event was written within a minute; from now on it was."""
     person = entry.who.pk if entry.who else ""
-    return counts.count({f"event {entry.action} {person} {entry.thing.id} {outcome}": 1}, SELDOM_SECONDS) is None
+    key = f"event {entry.action} {person} {outcome} {entry.thing.id}"[: counts.LONGEST_KEY]
+    return counts.count({key: 1}, SELDOM_SECONDS) is None
 
 
 def record(

@@ -15,6 +15,7 @@ from django.utils import timezone
 from importer.models import LimitCount
 
 REMOVED_AT_ONCE = 500
+LONGEST_KEY = 64  # characters, as LimitCount stores
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from dashboard.access.rules import RULES
 from dashboard.system.audit.words import WORDS
 from importer.access import audit, people
 from importer.access.acting import acting_as
-from importer.models import AuditEvent, Level, SourceFile
+from importer.access.counts import LONGEST_KEY
+from importer.models import AuditEvent, Level, LimitCount, SourceFile
 from importer.models.person import Unchangeable
 from importer.retention import run as retention
 from tests import totp
@@ -149,6 +150,12 @@ class TestRequests:
             assert eve.send("GET", f"imports/{job.pk}/{by_api}").status_code == 404
         refused = AuditEvent.objects.get(actor_name="eve")
         assert (refused.action, refused.outcome) == (name, "refused")
+
+    def test_looking_at_rows_of_an_import_with_a_number_beyond_all(self, client, root):
+        """SQLite stores a key of any length; MySQL refuses a long one, and the page would fail."""
+        assert client.get(f"/jobs/{10**60}/rejected/").status_code == 404
+        assert only().outcome == "refused"
+        assert max(len(each.key) for each in LimitCount.objects.all()) == LONGEST_KEY
 
     def test_the_words_are_those_of_addresses(self):
         others = {"sign_in", "sign_out", "wrong_token", "command", "import", "room_policy", "room_file_delete"}
