@@ -165,5 +165,5 @@ def leftovers(on: Target | None = None) -> list[int]:
 def who_cleans(job: ImportJob) -> str:
     """Who drops the staging table that the ended job has left on its target, and when, in a sentence."""
     if job.target.left_to_commands:
-        return f"No worker has the password of its server. Once that answers, drop it by: millrace job run {job.pk}"
+        return f"No worker has the password of its server. Once that answers, millrace job run {job.pk} drops it."
     return "That is done as soon as the server answers."
