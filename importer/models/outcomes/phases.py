@@ -76,9 +76,11 @@ def _worked_until(job: ImportJob, since: datetime, now: datetime) -> datetime:
         return since
     if job.worked_at is None:
         return now  # An older version did not keep it.
-    lease = _last_lease(job)
-    last = max(since, job.worked_at, lease) if lease else max(since, job.worked_at)
-    return last if (now - last).total_seconds() >= LEAST_WAIT else now
+    last = max(since, job.worked_at)
+    if _between(last, now) < LEAST_WAIT:
+        return now  # Without a query for the leases: so it is while chunks are loaded.
+    last = max(last, _last_lease(job) or last)
+    return last if _between(last, now) >= LEAST_WAIT else now
 
 
 def _last_lease(job: ImportJob) -> datetime | None:
