@@ -211,7 +211,7 @@ class DiscoveredFile(models.Model):
       |         |          +-----> failed
       |         +----------------> failed, already loaded, needs an answer
       +--> already loaded, failed before, gone, left
-      +--> still written -> found
+      +--> still written -> found; also from fetched and loading
     """
 
     class Outcome(models.TextChoices):
@@ -225,7 +225,8 @@ class DiscoveredFile(models.Model):
         NEEDS_ANSWER = "needs an answer"
         # Trigger arrival: it failed in an earlier run and has not changed.
         FAILED_BEFORE = "failed before"
-        # It kept changing: the run looks at it again, less often, or leaves it for a later run.
+        # It kept changing, or was replaced before it was loaded. The run looks at it again, less often, or leaves it
+        # for a later run.
         STILL_WRITTEN = "still written"
         GONE = "gone"
         # The run ended before loading it; left for a later run.

@@ -226,7 +226,7 @@ def default_charset(connection: Connection, schema: str) -> str:
 
 
 def read_digest(connection: Connection, schema: str, name: str) -> str:
-    """Table.digest of the table as it is now, from two cheap queries; that of no columns if the table is gone."""
+    """Table.digest of the table as it is now, from cheap queries; that of no columns if the table is gone."""
     see_all(connection)
     engine = fetch_all(
         connection,
