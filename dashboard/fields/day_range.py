@@ -20,7 +20,8 @@ def within(field: str, first: str, last: str) -> Q:
     if problems_of_days(first, last):
         return Q(pk__in=[])
     condition = Q()
-    if begin := _day(first):
+    # The midnight of these two days may be a moment that no datetime has.
+    if (begin := _day(first)) and begin > date.min:
         condition &= Q(**{f"{field}__gte": _midnight(begin)})
     if (end := _day(last)) and end < date.max:
         condition &= Q(**{f"{field}__lt": _midnight(end + timedelta(days=1))})

@@ -1,6 +1,6 @@
 """The preview of a schedule while it is entered: when it would run, and the files that it would find now."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -77,12 +77,11 @@ def files(entered: Mapping[str, str], job: ImportJob | None = None) -> Files:
     except Problem as problem:
         return Files(problem=problem)
     found = matching_files(connection_row, pattern, zone, subfolders=bool(entered.get("subfolders")))
-    return replace(found, known=_known(job, connection_row, found.first)) if job else found
-
-
-def _known(job: ImportJob, connection: SourceConnection, listed: Iterable[ListedFile]) -> dict[str, str]:
-    told = {each.name: schedules.how_known(job, connection, each) for each in listed}
-    return {name: words for name, words in told.items() if words}
+    if not job:
+        return found
+    known_by = entered.get("known_by", Schedule.KnownBy.CONTENT)
+    told = {each.name: schedules.how_known(job, connection_row, each, known_by) for each in found.first}
+    return replace(found, known={name: words for name, words in told.items() if words})
 
 
 def matching_files(

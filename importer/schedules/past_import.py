@@ -40,21 +40,23 @@ def record(schedule: Schedule, job: ImportJob) -> None:
     DiscoveredFile.objects.bulk_create(_discovered(run, job, each) for each in files)
 
 
-def how_known(job: ImportJob, connection: SourceConnection, file: ListedFile) -> str:
+def how_known(job: ImportJob, connection: SourceConnection, file: ListedFile, known_by: str) -> str:
     """What a schedule made from the import would do with a listed file because of it, in words; "" if it is new.
 
-    A file is not read for that. Its content may be that of the import's file if both have one size.
+    `known_by`: as the schedule has it. A file is not read for that. Its content may be that of the import's file if
+    both have one size.
     """
     if not is_to_be_known(job):
         return ""
-    size_only = False
+    by_content = known_by == Schedule.KnownBy.CONTENT or not identity(file)
+    perhaps = False
     for source in job.source.files:
         listed = as_listed(source, connection)
         if listed and identity(listed) and identity(listed) == identity(file):
             loaded = job.status == ImportJob.Status.SUCCEEDED
             return f"loaded by import {job.pk} already" if loaded else f"left to import {job.pk}"
-        size_only = size_only or source.size == file.size
-    return f"left out if its content is that of import {job.pk}" if size_only else ""
+        perhaps = perhaps or (by_content and source.size == file.size)
+    return f"left out if its content is that of import {job.pk}" if perhaps else ""
 
 
 def as_listed(source: SourceFile, connection: SourceConnection) -> ListedFile | None:

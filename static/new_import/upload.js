@@ -304,6 +304,7 @@ class Upload {
     if (!answer && !(await isReadable(this.file))) {
       return this.showEnd("The file has changed on your computer or is no longer there. Choose it again.", true);
     }
+    if (!running.has(this)) return; // It was paused or removed meanwhile.
     const status = statusOf(answer);
     if (status === 429) return this.waitForTurn(wordsOf(answer), Number(answer.getHeader("Retry-After")) || 5);
     if ([NO_CONNECTION, ...AWAY].includes(status)) return this.waitForTurn(wordsOf(answer), LOOK_SECONDS, true);

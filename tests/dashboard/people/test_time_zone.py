@@ -100,6 +100,16 @@ class TestPages:
         assert "02:30" in preview
         assert "+09:00" not in preview
 
+    @pytest.mark.parametrize("zone", [VIENNA, "America/New_York"])
+    def test_the_first_and_the_last_day_of_all_narrow_nothing(self, client, ann, zone):
+        """A browser sends 0001-01-01 while somebody types 1.1.1999."""
+        make_job(chunks=1)
+        set_time_zone(ann, zone)
+        for address in (reverse("jobs"), reverse("audit")):
+            for days in ({"first": "0001-01-01", "from": "0001-01-01"}, {"last": "9999-12-31", "to": "9999-12-31"}):
+                assert client.get(address, days).status_code == 200
+        assert "1 found" in client.get(reverse("jobs"), {"first": "0001-01-01", "last": "9999-12-31"}).text
+
 
 class TestExports:
     @pytest.mark.parametrize("moment", MOMENTS, ids=str)

@@ -123,6 +123,8 @@ class TestPreview:
         job.source.save()
         shown = browser.get(reverse("schedule_preview"), values(connection, job=job.pk)).text
         assert f"left out if its content is that of import {job.pk}" in shown
+        by_stat = browser.get(reverse("schedule_preview"), values(connection, job=job.pk, known_by="stat")).text
+        assert "1 file: the first run loads it." in by_stat  # A copy is loaded again.
         (listed,) = connections.find(connection, "*.csv", timezone.now(), UTC)
         job.source.connection, job.source.found_name = connection, listed.name
         job.source.found_modified_at, job.source.found_etag = listed.modified_at, listed.etag
