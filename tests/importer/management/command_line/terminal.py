@@ -11,7 +11,9 @@ import termios
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from select import select
 
+from importer.worker.shutdown import ENDS
 from tests.stack import ROOT, wait_until
 
 CTRL_C = b"\x03"
@@ -37,6 +39,7 @@ class Terminal:
         )
         os.close(theirs)
         self._read = bytearray()
+        self._open = True
         self._reader = threading.Thread(target=self._read_all, daemon=True)
         self._reader.start()
 
@@ -60,16 +63,25 @@ class Terminal:
         self._reader.join(10)
         return code
 
+    def hang_up(self) -> None:
+        """Close the terminal's window while its command runs."""
+        self._open = False
+        self._reader.join(10)
+        os.close(self._own)
+
     def close(self) -> None:
         """End what is left of it."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
-        self._reader.join(10)
-        os.close(self._own)
+        if self._open:
+            self.hang_up()
 
     def _read_all(self) -> None:
-        while True:
+        while self._open or select([self._own], [], [], 0)[0]:
+            # Nobody may read a terminal that is to be closed.
+            if not select([self._own], [], [], 0.1)[0]:
+                continue
             try:
                 piece = os.read(self._own, 2**16)
             except OSError:  # The last program on the other side has ended (EIO).
@@ -82,7 +94,8 @@ class Terminal:
 def _take_terminal() -> None:
     """Make standard input the process's terminal, so that its keys send signals; these are those of a terminal."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for each in ENDS:
+        signal.signal(each, signal.SIG_DFL)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 
 from importer.engine.mysql.connection import Address
 from importer.models import ImportJob, Target
-from importer.models.outcomes import CANCELLED
+from importer.models.outcomes import CANCELLED, UNKNOWN
 from tests.importer.management.command_line.interrupts import locked, waiting_loads
 from tests.importer.management.command_line.terminal import COMMAND, CTRL_C, terminal
 from tests.importer.management.people_file import ROWS, loaded
@@ -52,6 +52,18 @@ def test_a_dumb_terminal_gets_lines_and_ctrl_c_ends_an_import_of_workers(target,
     assert LINE.search(shown.text)
     assert "\x1b" not in shown.text
     assert "%|" not in shown.text
+    assert loaded(target)[0] == 0
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_an_import_whose_terminal_is_closed_is_cancelled(target, people, stack_env: Stack):
+    """Although the bar and the last message have no place any more."""
+    with locked(target, "people"), terminal(stack_env.env, *load(people)) as shown:
+        wait_until(lambda: waiting_loads(target) or shown.process.poll() is not None)
+        shown.until("% import ")
+        shown.hang_up()
+        assert shown.end() == UNKNOWN
+    assert ImportJob.objects.get().status == ImportJob.Status.CANCELLED
     assert loaded(target)[0] == 0
 
 
