@@ -254,8 +254,11 @@ def _reading(
     refuse_unreadable_rows(source, profile, request.options or Options())
     stated = request.statements(profile)
     # Without a column for any field the format may be read wrongly: that question comes first, if the fields could go
-    # into the columns by position.
-    if any(each.column for each in mapping) or len(mapping) not in _widths(context.table):
+    # into the columns by position, or where fields end is only guessed.
+    possible = len(mapping) in _widths(context.table) or any(
+        each.name == "widths" and each.guessed for each in profile.decisions
+    )
+    if any(each.column for each in mapping) or not possible:
         check_given(mapping, context.table, request.fillings, profile.of_bytes)
     reading = make_reading(profile, context.table, mapping, request.fillings, stated, context.new_table)
     if reading.guesses and not request.accept_guesses:

@@ -129,10 +129,11 @@ def check_given(
     """
     given = [each.column.lower() for each in mapping if each.column]
     if not given:
+        touching = " If its lines have fields of fixed width that touch: --widths." if len(mapping) == 1 else ""
         raise Problem(
             "No field of the file goes into a column of the table.",
             advice=f"The table has the columns {', '.join(table.column_names)}; choose one for each field,"
-            " or match them by position: --match position.",
+            f" or match them by position: --match position.{touching}",
         )
     known = {column.name.lower(): column for column in table.columns}
     given += [each.column.lower() for each in fillings]

@@ -132,3 +132,15 @@ def test_the_help_shows_what_each_option_gives_up():
     for setting in (each for each in OPTIONS if each.flag):
         assert setting.flag in shown
         assert setting.about in shown.replace("- ", "-")
+
+
+def test_widths_come_before_the_columns_where_fields_touch(target: Target, tmp_path: Path):
+    path = tmp_path / "people.fix"
+    path.write_text("1Ann  \n2Bo   \n3Eve  \n")
+    arguments = [str(path), "--target", "t", "--table", "people", "--no-header"]
+    with pytest.raises(NeedsAnswer, match="if fields touch, give the characters of each") as asked:
+        prepared_by(*arguments, "--format", "fixed")
+    assert "widths" in [each.name for each in asked.value.reading.guesses]
+    with pytest.raises(Problem, match="fixed width that touch: --widths"):
+        prepared_by(*arguments)
+    assert prepared_by(*arguments, "--widths", "1,5").profile.rows[0] == ("1", "Ann")

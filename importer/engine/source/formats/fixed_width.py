@@ -101,6 +101,8 @@ def _layout(contents: Contents, wanted: Wanted) -> Layout:
         shown = tuple(" | ".join(_cut(line, _bounds(widths))) for line in first[:3])
         answer = Answer(f"{text} characters", f"--widths {text}", (("widths", text),), shown)
         evidence = "Where fields begin is read from the columns of blanks in the first lines."
+        if len(widths) == 1:
+            evidence = "No column is blank in all of the first lines: if fields touch, give the characters of each."
         decisions.append(Decision("widths", text, Standing.GUESSED, evidence, answers=(answer,)))
     header = bool(stated.get("header", True))
     names = _cut(first[0], _bounds(widths)) if header else [f"column_{at}" for at in range(1, len(widths) + 1)]
