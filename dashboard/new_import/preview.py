@@ -112,7 +112,7 @@ class Preview:
         if not self.reading:
             return ()
         listed = {each.evidence for each in self.reading.decisions if each.name == "unfilled_columns"}
-        if self.new_table:
+        if self.new_table and self.new_table.proposed_key:
             listed.add(self.new_table.key_note)
         if self.profile:
             listed |= {*self.profile.notes}

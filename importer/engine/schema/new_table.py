@@ -37,10 +37,11 @@ class NewTable:
     `widen`: a type that is too narrow for the whole file is widened, instead of an error. `partitions`: the number of
     partitions by hash of the primary key, None for a table without partitions. `stated`: the columns whose type a user
     chose: it is widened to another of its kind at most, never to a text. `notes`: what was decided about names and
-    types, in plain words, without `key_note`. `proposed_key`: a column that could be the primary key, "" if the sample
-    has none. `charset`: its character set; "" for the database's default, which is the same one then, with the
-    database's own collation: a join of texts in two collations fails (1267). `suggested_null`: the columns whose NULL
-    markers nobody chose: as a text they have none.
+    types, in plain words, without `key_note`. `stated_key`: the columns of the primary key that the file states, which
+    nobody has asked for yet; `proposed_key`: a column that could be the primary key, "" if the sample has none.
+    `charset`: its character set; "" for the database's default, which is the same one then, with the database's own
+    collation: a join of texts in two collations fails (1267). `suggested_null`: the columns whose NULL markers nobody
+    chose: as a text they have none.
     """
 
     schema: str
@@ -54,6 +55,7 @@ class NewTable:
     proposed_key: str = ""
     suggested_null: tuple[str, ...] = ()
     charset: str = CHARSET
+    stated_key: tuple[str, ...] = ()
 
     def statement(self, name: str) -> str:
         """The CREATE TABLE statement with this name instead of the table's own."""
@@ -73,12 +75,20 @@ class NewTable:
 
     @property
     def key_note(self) -> str:
-        """The note about the proposed key; "" without one, and for a table that has a key."""
-        if self.primary_key or not self.proposed_key:
+        """The note about the stated or the proposed key; "" without one, and for a table that has a key."""
+        if self.primary_key:
+            return ""
+        flags = " ".join(f"--primary-key '{name}'" for name in self.stated_key or (self.proposed_key,))
+        if self.stated_key:
+            return (
+                "The primary key of the file's CREATE TABLE is not taken, nor its other keys, NOT NULL and defaults."
+                f" {flags} makes it the key."
+            )
+        if not self.proposed_key:
             return ""
         return (
             f"{self.proposed_key} could be the primary key: its values are never empty and all different in the sample."
-            f" --primary-key '{self.proposed_key}' makes it so."
+            f" {flags} makes it so."
         )
 
     def _null(self, column: NewColumn) -> str:
@@ -136,8 +146,14 @@ def name_columns_as(table: NewTable, names: Sequence[str]) -> NewTable:
         if folded(name) in seen:
             raise Problem(f"The new table has two columns named {name}.", advice="Give one of them another name.")
         seen.add(folded(name))
-    proposed = next((name for column, name in pairs if column.name == table.proposed_key), "")
-    return replace(table, columns=tuple(replace(column, name=name) for column, name in pairs), proposed_key=proposed)
+    new = {column.name: name for column, name in pairs}
+    stated = tuple(new[name] for name in table.stated_key) if new.keys() >= {*table.stated_key} else ()
+    return replace(
+        table,
+        columns=tuple(replace(column, name=name) for column, name in pairs),
+        proposed_key=new.get(table.proposed_key, ""),
+        stated_key=stated,
+    )
 
 
 def check_name(name: str) -> None:

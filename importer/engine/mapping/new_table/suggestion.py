@@ -55,7 +55,9 @@ def suggest_table(
     columns = tuple(NewColumn(*pair) for pair in zip(names, types, strict=True))
     notes = [f"{column.name}: {each.note}" for column, each in zip(columns, fields, strict=True) if each.note]
     notes += _size_notes(names, suggested, types)
-    return NewTable(schema, name, columns, notes=(*name_notes, *notes), proposed_key=_proposed_key(profile, columns))
+    stated = _stated_key(profile, columns)
+    proposed = (stated[0] if len(stated) == 1 else "") if stated else _proposed_key(profile, columns)
+    return NewTable(schema, name, columns, notes=(*name_notes, *notes), proposed_key=proposed, stated_key=stated)
 
 
 def _with_stated_types(profile: Profile, suggested: Sequence[str], overrides: Sequence[FieldOverride]) -> list[str]:
@@ -141,6 +143,13 @@ def _size_notes(names: Sequence[str], before: Sequence[str], after: Sequence[str
         return []
     shown = ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
     return [f"{shown}: another text type than the values need, since rows could be too large otherwise."]
+
+
+def _stated_key(profile: Profile, columns: Sequence[NewColumn]) -> tuple[str, ...]:
+    """The columns of the primary key that the file states; () if a new table cannot have it."""
+    key = [columns[number] for number in profile.primary_key]
+    fits = sum(key_bytes(column.type) for column in key) <= MOST_KEY_BYTES
+    return tuple(column.name for column in key) if fits else ()
 
 
 def _proposed_key(profile: Profile, columns: Sequence[NewColumn]) -> str:

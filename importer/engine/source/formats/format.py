@@ -26,7 +26,7 @@ class Layout:
     that cannot be read, of those that the format has looked at. `types`: the column type that the file states for each
     field, ANY_TEXT for a text of unknown length, "" where it states none that a table has; () if it states none at all.
     `of_bytes`: the positions (from 0) of the fields that have bytes, which the copy has as hexadecimal digits after 0x.
-    `sampled`: as Dialect has it.
+    `sampled`: as Dialect has it. `primary_key`: the positions (from 0) of the fields of the key that the file states.
     """
 
     fields: tuple[str, ...]
@@ -37,6 +37,7 @@ class Layout:
     types: tuple[str, ...] = ()
     of_bytes: frozenset[int] = frozenset()
     sampled: tuple[str, ...] = ()
+    primary_key: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

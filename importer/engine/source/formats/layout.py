@@ -26,7 +26,7 @@ class ConvertedLayout:
     """What is known of a file in another format before its rows are read. `dialect` has its fields.
 
     `refused`: the problem of the first row that cannot be read, if there is one among those that were looked at.
-    `types`, `of_bytes`: those of its fields (format.Layout).
+    `types`, `of_bytes`, `primary_key`: those of its fields (format.Layout).
     """
 
     dialect: Dialect
@@ -35,6 +35,7 @@ class ConvertedLayout:
     refused: RecordUnreadable | None = None
     types: tuple[str, ...] = ()
     of_bytes: frozenset[int] = frozenset()
+    primary_key: tuple[int, ...] = ()
 
 
 def converted_layout(
@@ -78,7 +79,9 @@ def converted_layout(
     )
     noted = (Decision("content", "as it is", Standing.RULE, note) for note in layout.notes)
     decisions = (_format_decision(found, bool(stated_format(known))), encoding.decision, *layout.decisions, *noted)
-    return ConvertedLayout(copied, encoding, decisions, layout.refused, layout.types, layout.of_bytes)
+    return ConvertedLayout(
+        copied, encoding, decisions, layout.refused, layout.types, layout.of_bytes, layout.primary_key
+    )
 
 
 def _encoding(found: Format, head: SourceHead, requested: str) -> DetectedEncoding:

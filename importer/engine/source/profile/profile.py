@@ -56,6 +56,7 @@ class Profile:
     - `packing`: how the file is packed, "" if it is not.
     - `refused`: of a file in another format, the problem of the first row that cannot be read, if one was met.
     - `types`: the column types that the file itself states for its fields, each "" if it states none.
+    - `primary_key`: the positions (from 0) of the fields of the primary key that the file itself states.
     - `of_bytes`: the positions (from 0) of fields that have bytes, whose values are hexadecimal digits after 0x.
     """
 
@@ -74,6 +75,7 @@ class Profile:
     types: tuple[str, ...] = ()
     of_bytes: frozenset[int] = frozenset()
     differing: tuple[Decision, ...] = ()
+    primary_key: tuple[int, ...] = ()
 
     @cached_property
     def record_bytes(self) -> float:
@@ -176,6 +178,7 @@ def _profile_converted(sample: SourceSample, converted: ConvertedLayout) -> Prof
         notes=(*notes, *_header_notes(converted.dialect.fields)),
         refused=sample.refused or converted.refused,
         types=converted.types,
+        primary_key=converted.primary_key,
         of_bytes=converted.of_bytes,
     )
 

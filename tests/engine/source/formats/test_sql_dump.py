@@ -1,5 +1,6 @@
 """Which dumps are read, which are refused, and what is asked."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -255,6 +256,26 @@ def test_the_types_of_its_table_are_those_of_a_new_one(tmp_path: Path):
     stated = ["int unsigned", "varchar(40)", "decimal(12,2)", "text", "year"]
     assert [each.type for each in table.columns][:5] == stated
     assert [each.type for each in table.columns][6] == "datetime(3)"
+
+
+@pytest.mark.parametrize(
+    ("columns", "below", "key"),
+    [
+        ("`b` int NOT NULL, a int, PRIMARY KEY (`b`), KEY k (a)", "", ("b",)),
+        ("a int, b int, CONSTRAINT `p` PRIMARY KEY USING BTREE (`b`, a) COMMENT 'x'", "", ("b", "a")),
+        ("a int COMMENT 'no PRIMARY KEY', b int not null primary key", "", ("b",)),
+        ("a int, b int", "ALTER TABLE `t`\n  ADD PRIMARY KEY (`b`),\n  ADD KEY `k` (`a`);", ("b",)),
+        ("a varchar(90), b int, PRIMARY KEY (a(10))", "", ()),  # No flag can say that.
+        ("a int, b int, UNIQUE KEY (a)", "ALTER TABLE other ADD PRIMARY KEY (b);", ()),
+    ],
+)
+def test_the_primary_key_of_its_table_is_named_and_not_imposed(tmp_path: Path, columns: str, below: str, key: tuple):
+    path = written(tmp_path, f"CREATE TABLE t ({columns});\nINSERT INTO t (a, b) VALUES (1,1),(2,2);\n{below}")
+    table = suggest_table("shop", "t", profile_file(path))
+    assert (table.stated_key, table.primary_key) == (key, ())
+    flags = " ".join(f"--primary-key '{name}'" for name in key)
+    assert (f"NOT NULL and defaults. {flags} makes it the key." in table.key_note) == bool(key)
+    assert not replace(table, primary_key=("a",)).key_note
 
 
 @pytest.mark.parametrize("type_", ["multipolygon", "geometrycollection", "blob", "varbinary(9)"])

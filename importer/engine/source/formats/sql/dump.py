@@ -50,6 +50,17 @@ _COLUMN = re.compile(
 _NO_COLUMN = re.compile(
     rb"\s*+(?:PRIMARY|UNIQUE|KEY|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOREIGN|CHECK|PERIOD)\b", re.IGNORECASE
 )
+# Without one of a part of a text, which is no key of a new table by its columns' names.
+_PRIMARY_KEY = (
+    rb"(?:CONSTRAINT\b(?:\s++(?:" + NAME + rb"))?\s*+)?PRIMARY\s++KEY\s*+(?:USING\s++[A-Za-z]++\s*+)?"
+    rb"\((?P<key>\s*+(?:" + NAME + rb")\s*+(?:,\s*+(?:" + NAME + rb")\s*+)*+)\)"
+)
+_KEY = re.compile(rb"\s*+" + _PRIMARY_KEY, re.IGNORECASE)
+# phpMyAdmin writes the keys below the rows.
+_ADDED_KEY = re.compile(rb"ALTER\s++TABLE\s++" + _TABLE_NAME + rb"\s++ADD\s++" + _PRIMARY_KEY, re.IGNORECASE)
+_KEY_OF_COLUMN = re.compile(
+    rb"(?:[^'\"`P]++|'[^']*+'|\"[^\"]*+\"|`[^`]*+`|P(?!RIMARY\s))*+PRIMARY\s++KEY\b", re.IGNORECASE
+)
 # The rest of a column's or key's definition, up to the comma behind it or the end of the list.
 _DEFINITION = re.compile(
     rb"(?:[^,()'\"`]++|'(?:[^'\\]|\\.|'')*+'|\"(?:[^\"\\]|\\.|\"\")*+\"|`[^`]*+`|\((?:[^()']++|'(?:[^'\\]|\\.|'')*+'|\([^()]*+\))*+\))*+",
@@ -78,7 +89,7 @@ class Insert:
 
 
 class Dump:
-    """The statements of a dump. `created`: for each table that it creates, each column's type.
+    """The statements of a dump. `created`: for each table that it creates, each column's type; `keys`: its primary key.
 
     `open`: the first comment of a dump has been read, and not the last one that the same program writes.
     """
@@ -86,6 +97,7 @@ class Dump:
     def __init__(self, contents: Contents) -> None:
         self.text = SqlText(contents.text(errors_of_mysql(contents.encoding)))
         self.created: dict[str, dict[str, str]] = {}
+        self.keys: dict[str, tuple[str, ...]] = {}
         self.others: Counter[str] = Counter()
         self.open = False
         self._database = ""
@@ -114,6 +126,8 @@ class Dump:
                 self._database = name_of(used["database"])
             if word == "CREATE" and (head := text.match(_CREATE)):
                 self._read_columns(head)
+            if word == "ALTER" and (added := text.match(_ADDED_KEY)):
+                self.keys[name_of(added["table"])] = _names_in(added["key"])
             if word.isalpha() and word not in ("SET", "USE", "LOCK", "UNLOCK", "COMMIT", "START", "BEGIN"):
                 self.others[word] += 1
             text.skip_statement()
@@ -125,7 +139,7 @@ class Dump:
                 f"This is no INSERT of rows: {self.text.shown()}",
                 "Only INSERT INTO table VALUES (...), (...) can be read. Run the dump with the mysql client.",
             )
-        names = tuple(name_of(each["name"]) for each in _NAMES.finditer(head["columns"] or b""))
+        names = _names_in(head["columns"] or b"")
         self.text.take(head)
         database = name_of(head["database"]) if head["database"] else self._database
         return Insert(database, name_of(head["table"]), names, zone_of(self.text.zone))
@@ -152,20 +166,25 @@ class Dump:
         return created is None or any(map(depends_on_zone, created.values()))
 
     def _read_columns(self, head: re.Match[bytes]) -> None:
-        """Read the names and types of a new table's columns."""
-        text = self.text
+        """Read the names and types of a new table's columns, and its primary key."""
+        text, table = self.text, name_of(head["table"])
         text.take(head)
         columns: dict[str, str] = {}
         while True:
-            if not text.peek(_NO_COLUMN) and (column := text.peek(_COLUMN)):
+            column = None if text.peek(_NO_COLUMN) else text.peek(_COLUMN)
+            if column:
                 columns[name_of(column["name"])] = column["type"].decode().lower()
             if definition := text.match(_DEFINITION):
+                if key := _KEY.match(definition[0]):
+                    self.keys[table] = _names_in(key["key"])
+                elif column and _KEY_OF_COLUMN.match(definition[0]):
+                    self.keys[table] = (name_of(column["name"]),)
                 text.take(definition)
             comma = text.peek(_COMMA)
             if not comma:
                 break
             text.take(comma)
-        self.created[name_of(head["table"])] = columns
+        self.created[table] = columns
 
     def width(self) -> int:
         """The number of values in the row that is the next token, which is taken."""
@@ -313,6 +332,10 @@ class Rows:
                 raise _no_value(text)
             text.take(closed)
             return found
+
+
+def _names_in(listed: bytes) -> tuple[str, ...]:
+    return tuple(name_of(each["name"]) for each in _NAMES.finditer(listed))
 
 
 def _next_value(text: SqlText) -> Literal:

@@ -53,7 +53,13 @@ def layout(contents: Contents, wanted: Wanted) -> Layout:
     decisions = (decision, *_types(types), *of_zone, *_other_statements(dump), *_missing_end(dump, contents))
     kinds = _kinds_of_types(created, part.fields) if created else _kinds(contents, part.name, part.fields)
     of_bytes = frozenset(at for at, kind in enumerate(kinds) if kind is FieldKind.BYTES)
-    return Layout(part.fields, chosen, decisions, types=types, of_bytes=of_bytes)
+    key = _key(dump.keys.get(part.name, ()), part.fields)
+    return Layout(part.fields, chosen, decisions, types=types, of_bytes=of_bytes, primary_key=key)
+
+
+def _key(names: Sequence[str], fields: Sequence[str]) -> tuple[int, ...]:
+    """The positions of the fields of a key; () if a column of it is no field."""
+    return tuple(map(fields.index, names)) if {*names} <= {*fields} else ()
 
 
 def _types(types: Sequence[str]) -> Iterator[Decision]:
