@@ -40,7 +40,8 @@ class Field:
     `key`: its column is in the primary key. `sure`: how sure its mapping is; None as long as nothing was decided.
     `nulls`: for a new table, what was chosen under NULL, and `nulls_offered` what may be. `wrong_type`: the text that
     was entered as the column's type, if that is invalid. `added`: the type of a column that the import adds.
-    `as_number`: for a text of a new table, the transforms by which it becomes a number.
+    `as_number`: for a text of a new table, the transforms by which it becomes a number. `as_date`: whether a format
+    makes that text a date.
     """
 
     number: int
@@ -54,6 +55,7 @@ class Field:
     wrong_type: str = ""
     added: str = ""
     as_number: tuple[str, ...] = ()
+    as_date: bool = False
 
     @property
     def markers(self) -> str:
@@ -61,7 +63,7 @@ class Field:
 
     @property
     def temporal(self) -> bool:
-        return self.column is not None and self.column.column_type.is_temporal
+        return self.as_date or (self.column is not None and self.column.column_type.is_temporal)
 
     @property
     def readings(self) -> list[Transform]:

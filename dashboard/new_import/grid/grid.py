@@ -14,7 +14,7 @@ from dashboard.new_import.preview import Preview
 from dashboard.new_import.questions import AnswerButton, Question, add_all, leave_all_out
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.new_table.fields import readings_as_number
+from importer.engine.mapping.new_table.fields import is_date_in_two_ways, readings_as_number
 from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mapping.suggest import non_null_values
 from importer.engine.mysql.connection import connect
@@ -106,6 +106,7 @@ class Grid:
             wrong_type=wrong_types.get(mapping.column, ""),
             added=next((each.type for each in preview.added if each.name == mapping.column), ""),
             as_number=readings_as_number(values, self.profile.dialect.delimiter),
+            as_date=is_date_in_two_ways(values, self.profile.dialect.delimiter),
         )
 
     @property

@@ -85,6 +85,15 @@ def readings_as_number(values: Counter[str], delimiter: str) -> tuple[str, ...]:
     return tuple(name for each in fitting for name in each.transforms if TRANSFORMS[name].in_python)
 
 
+def is_date_in_two_ways(values: Counter[str], delimiter: str) -> bool:
+    """Whether a text could be dates that can be read in two ways; a stated format makes them dates.
+
+    `values`: those that are not NULL.
+    """
+    found = _choice_of_dates(trimmed(values), delimiter)
+    return found is not None and bool(found[1].rivals)
+
+
 def read_as_stated(values: Counter[str], override: FieldOverride) -> NewField:
     """The type of a field whose format or transforms are given, by the values that have them."""
     mapping = ColumnMapping("", (), override.datetime_format or "", override.transforms or ())
@@ -109,14 +118,22 @@ def tracked(values: Iterable[str]) -> TypeTracker:
     return tracker
 
 
-def _as_dates(names: FieldNames, values: Counter[str], delimiter: str) -> NewField | None:
-    """A column of dates, a few other texts excepted, or the note that they could be read in two ways."""
+def _choice_of_dates(values: Counter[str], delimiter: str) -> tuple[Counter[str], Choice] | None:
+    """The values that are dates, and their formats; None if few of the values are dates."""
     if _probed_share(values, is_date) < _PROBED_SHARE:
         return None
     # Most values have the format of the first ones: the other formats are tried on the rest.
     first = choose(Counter(filter(is_date, islice(values, _PROBED))), _MOMENT, delimiter).chosen
     dates = Counter({value: times for value, times in values.items() if first.fits(value) or is_date(value)})
-    choice = choose(dates, _MOMENT, delimiter)
+    return dates, choose(dates, _MOMENT, delimiter)
+
+
+def _as_dates(names: FieldNames, values: Counter[str], delimiter: str) -> NewField | None:
+    """A column of dates, a few other texts excepted, or the note that they could be read in two ways."""
+    found = _choice_of_dates(values, delimiter)
+    if found is None:
+        return None
+    dates, choice = found
     if choice.rivals:
         return NewField(note=_ambiguous(names, choice, "date"))
     stored = {value: choice.chosen.shown(value) for value in dates}

@@ -50,6 +50,17 @@ def test_the_reading_that_a_note_names_can_be_chosen(browser, user, target):
     assert ">39423.83</td>" in shown.content.decode()
 
 
+def test_the_format_that_a_note_names_can_be_entered(browser, user, target):
+    source = uploaded(user, b"id;day\n1;02/03/2024\n2;04/05/2024\n", "days.csv")
+    values = {"target": str(target.pk), "mode": "create", "table": "days"}
+    shown = show(browser, source, **values)
+    assert "“Date and time format: %d/%m/%Y” for day" in unescape(shown.content.decode())
+    assert shown_form(shown)["format_1"] == ""
+    shown = show(browser, source, **{**values, **shown_form(shown), "format_1": "%d/%m/%Y"})
+    assert shown_form(shown)["type_1"] == "date"
+    assert ">2024-03-02</td>" in shown.content.decode()
+
+
 def test_what_is_asked_about_is_called_guessed_as_in_reports(browser, user, target):
     html = show(browser, uploaded(user, b"id,day,amount\n1,01/02/2024,1.5\n", "sales.csv")).content.decode()
     assert re.search(r'<span class="badge bg-yellow-lt"[^>]*>guessed</span>', html)
