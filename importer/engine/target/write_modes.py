@@ -203,8 +203,8 @@ def _effects_on_dependencies(
         if dependencies.triggers_hidden:
             yield (
                 f"Triggers of {table.name} would be lost, and the account does not see whether there are any",
-                "they would stay with the old table; an account that sees them (GRANT TRIGGER"
-                f" ON {table.schema}.{table.name}) is refused such a table",
+                "they would stay with the old table. With the right to see them (GRANT TRIGGER"
+                f" ON {table.schema}.{table.name}), a plan for a table with triggers is refused",
             )
         if dependencies.views:
             yield f"Views keep working: {', '.join(dependencies.views)}", "they find the table by its name"
