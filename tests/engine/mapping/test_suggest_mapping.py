@@ -48,7 +48,7 @@ class TestSuggestedNulls:
         assert self.suggested(path, a="int", b="double", c="int!") == [("", "NA"), ("", "NA"), ()]
 
     def test_null_word_stays_text_in_a_text_column_and_is_noted(self, source):
-        path = source("n,t\n1,NA\nNA,x\n,\n")
+        path = source("n,t\n1,NA\nNA,x\n,y\n")
         assert self.suggested(path, n="int", t="varchar(9)") == [("", "NA"), ()]
         profile, target = profile_file(path), table(n="int", t="varchar(9)")
         assert mapping_notes(profile, target, suggest_mapping(profile, target)) == (
