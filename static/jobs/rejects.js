@@ -14,10 +14,15 @@
     const { elt } = event.detail;
     if (elt.matches(".reject-grid *, #job-fixed")) return;
     const rows = [...(elt.closest("#job-reject-grid")?.querySelectorAll("[data-unkept]") ?? [])];
-    if (!rows.length || confirm(question(rows))) return;
+    if (!rows.length) return;
+    if (confirm(question(rows))) return rows.forEach((row) => delete row.dataset.unkept);
     event.preventDefault();
     // What failed, unlike what was refused, may succeed now.
     rows.filter((row) => Number(row.dataset.unkept) !== REFUSED).forEach((row) => htmx.trigger(row, "change"));
+  });
+
+  addEventListener("beforeunload", (event) => {
+    if (document.querySelector(".reject-grid [data-unkept]")) event.preventDefault();
   });
 
   function question(rows) {

@@ -216,6 +216,20 @@ def test_a_value_that_was_not_kept_is_not_left_behind_without_a_question(
     opened.complaints.clear()  # The browser complains about the lost request.
 
 
+def test_a_page_is_not_left_without_a_question_either(opened, sixty: ImportJob):
+    page = opened(f"/jobs/{sixty.pk}/")
+    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.abort())
+    page.get_by_label("lat, line 2", exact=True).fill("52.5")
+    page.keyboard.press("Tab")
+    expect(page.locator("[data-unkept]")).to_have_count(1)
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.get_by_role("link", name="Performance", exact=True).first.click()
+    expect(page.get_by_label("lat, line 2", exact=True)).to_have_value("52.5")
+    assert asked == ["beforeunload"]
+    opened.complaints.clear()  # The browser complains about the lost requests.
+
+
 def _lose(route: Route, lost: list[Route]) -> None:
     lost.append(route)
     route.abort()
