@@ -121,8 +121,9 @@ def test_every_state_has_a_timeline_within_its_width(status):
 def test_the_page_shows_both_attempts_with_the_problem_of_the_first(browser):
     job = job_with(Status.LOADING, attempts=2, attempt_started_at=ago(20), past_attempts_json=[PAST])
     html = browser.get(f"/jobs/{job.pk}/").content.decode()
-    for text in ("Attempt 1: failed", "3 chunks loaded, 1 failed", REFUSED.what, "Attempt 2"):
+    for text in ("Attempt 1: failed", "3 chunks loaded, 1 failed", REFUSED.what, "Attempt 2", "<dd>attempt 2</dd>"):
         assert text in html
+    assert "loaded in 2 attempts" not in html  # It is not loaded yet.
 
 
 def test_a_wait_and_a_pause_of_the_load_stand_beside_it(browser):
