@@ -41,8 +41,8 @@ class _StandardOutput:
         return getattr(self._stream, name)
 
 
-class MessageStream:
-    """Standard error, or another stream for messages: what cannot be written is left out. An import matters more."""
+class _StandardError:
+    """Standard error of a program: what cannot be written is left out, because an import matters more."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -81,7 +81,7 @@ def guard_streams() -> None:
     os.close(number)
     sys.stdin = sys.stdin or os.fdopen(0)
     sys.stdout = _guarded(sys.stdout or os.fdopen(1, "w"), _StandardOutput)
-    sys.stderr = _guarded(sys.stderr or os.fdopen(STANDARD_ERROR, "w"), MessageStream)
+    sys.stderr = _guarded(sys.stderr or os.fdopen(STANDARD_ERROR, "w"), _StandardError)
 
 
 def _guarded(stream: TextIO, of_scripts: Callable[[TextIO], Any]) -> Any:

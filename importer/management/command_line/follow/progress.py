@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from config.plain_text import for_terminal, one_line
-from config.streams import MessageStream
 from importer.engine.units import human_bytes
 
 if TYPE_CHECKING:
@@ -68,6 +67,7 @@ class Progress:
         if self._bar is None:
             sys.stderr.write(f"{text}\n")
         else:
+            # The bar's own stream, which bears that the terminal is closed.
             self._bar.write(for_terminal(text), file=self._bar.fp)
         sys.stderr.flush()
 
@@ -82,9 +82,7 @@ class Progress:
 
             tqdm.monitor_interval = 0  # No thread of its own.
             # Not the guarded stream, which shows the bar's own control characters: the texts are guarded here.
-            # The terminal may be closed before the import has ended.
-            terminal = MessageStream(sys.__stderr__)
-            self._bar = tqdm(total=amounts.size, file=terminal, bar_format=BAR, dynamic_ncols=True)
+            self._bar = tqdm(total=amounts.size, file=sys.__stderr__, bar_format=BAR, dynamic_ncols=True)
         self._bar.total = max(amounts.size, amounts.done)
         self._bar.n = amounts.done
         self._bar.set_description_str(one_line(f"{what}: {text}"))

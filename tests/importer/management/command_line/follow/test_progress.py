@@ -56,11 +56,12 @@ def test_a_dumb_terminal_gets_lines_and_ctrl_c_ends_an_import_of_workers(target,
 
 
 @pytest.mark.usefixtures("no_workers")
-def test_an_import_whose_terminal_is_closed_is_cancelled(target, people, stack_env: Stack):
-    """Although the bar and the last message have no place any more."""
-    with locked(target, "people"), terminal(stack_env.env, *load(people)) as shown:
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_an_import_whose_terminal_is_closed_is_cancelled(target, people, stack_env: Stack, term: str):
+    """Although the bar or the lines, and the last message, have no place any more."""
+    with locked(target, "people"), terminal(stack_env.env, *load(people), term=term) as shown:
         wait_until(lambda: waiting_loads(target) or shown.process.poll() is not None)
-        shown.until("% import ")
+        shown.until("import ")
         shown.hang_up()
         assert shown.end() == UNKNOWN
     assert ImportJob.objects.get().status == ImportJob.Status.CANCELLED
