@@ -106,3 +106,17 @@ def test_no_process_outlives_a_killed_command_and_another_one_continues(target: 
         wait_until(lambda: not any(each.is_running() for each in processes))
     assert manage(env, "job", "run", str(ImportJob.objects.get().pk)) == 0
     assert loaded(target)[0] == ROWS
+
+
+def test_the_command_ends_with_the_process_that_it_has_lost(target: Target, large: Path, stack_env: Stack):
+    """The others ignore the signal by which a pool of processes asks them for their end."""
+    env = stack_env.env | SHORT_LEASE
+    with locked(target, "people"):
+        command = start(env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
+        processes = begun(command, target)
+        processes[0].kill()
+        _, said = command.communicate(timeout=60)
+        assert (command.returncode, "terminated abruptly" in said) == (1, True), said
+        wait_until(lambda: not any(each.is_running() for each in processes))
+    assert manage(env, "job", "run", str(ImportJob.objects.get().pk)) == 0
+    assert loaded(target)[0] == ROWS
