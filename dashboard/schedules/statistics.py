@@ -20,8 +20,8 @@ def figures(schedule: Schedule) -> dict[str, Any]:
     """The numbers of runs by how they ended, of loaded files, and of rows.
 
     `succeeded`; `lossy`: with rejected rows; `restored`: the old table is back; `without_file`: without a new one that
-    was complete;
-    `failed`. `files` and `rows` are without those of restored imports, whose rows are not in the table any more.
+    was complete; `failed`. `files` and `rows` are without those of restored imports, whose rows are not in the table
+    any more.
     """
     ended = schedule.runs.order_by().annotate(has_rejects=HAS_REJECTS, has_restored=HAS_RESTORED)
     nothing = Q(status="succeeded") & (Q(note=NO_NEW_FILE.words) | Q(note__startswith=NO_COMPLETE_FILE.words))

@@ -10,6 +10,7 @@ from django.utils import timezone
 from importer.engine.errors import Cancelled, Problem
 from importer.models import ScheduleRun
 from importer.queue import Message
+from importer.schedules.past_import import record_end
 from importer.schedules.run import retry_policy
 from importer.schedules.run.completion import complete, end, growing_files, stop
 from importer.schedules.run.discovery import WATCH_EVERY, list_files, watches_on
@@ -27,6 +28,7 @@ def advance(run_id: int, then: Then) -> None:
     """Take the run as far as possible without waiting, unless another worker has it. `then` gets the next messages."""
     run = claim(run_id)
     if not run:
+        record_end(run_id)
         return
     try:
         with lease_keeper(run):

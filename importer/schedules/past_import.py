@@ -40,6 +40,21 @@ def record(schedule: Schedule, job: ImportJob) -> None:
     DiscoveredFile.objects.bulk_create(_discovered(run, job, each) for each in files)
 
 
+def record_end(run_id: int) -> None:
+    """Record the end of an import that was under way when a schedule was made from it, in the run that has its files.
+
+    Files of an import that ended without rows are new to the schedule.
+    """
+    loading = DiscoveredFile.objects.filter(run=run_id, run__status=Status.SKIPPED, outcome=Outcome.LOADING)
+    for file in loading.select_related("job"):
+        job = file.job
+        if not job or not is_to_be_known(job):
+            file.delete()
+        elif job.ended:
+            file.outcome = Outcome.LOADED if job.status == ImportJob.Status.SUCCEEDED else Outcome.FAILED
+            file.save(update_fields=["outcome"])
+
+
 def how_known(job: ImportJob, connection: SourceConnection, file: ListedFile, known_by: str) -> str:
     """What a schedule made from the import would do with a listed file because of it, in words; "" if it is new.
 

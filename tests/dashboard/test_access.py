@@ -115,7 +115,7 @@ class TestErrorPages:
         answer = client.get("/nowhere/")
         assert answer.status_code == 404
         assert "There is no such page" in answer.content.decode()
-        assert "you may not see it: then ask who sent you the link" in answer.text
+        assert "you are not allowed to see it: then ask who sent you the link" in answer.text
 
     def test_an_error_of_ours_is_a_page_without_a_traceback(self, client, user, monkeypatch):
         client.force_login(user)

@@ -106,9 +106,22 @@ def test_the_file_of_the_import_is_not_loaded_again(make, folder, tmp_path, plac
     assert (known.status, known.files.get().outcome, known.files.get().fingerprint) == ("skipped", first, digest)
     if not loads:
         run_job(job)
+        take(known)
+        assert known.files.get().outcome == "loaded"
     drop(folder, "b.csv", "2,two\n")
     assert outcomes(run_now(schedule)) == {"a.csv": "already loaded", "b.csv": "loaded"}
     assert rows_of(made.target.address, "SELECT n FROM t ORDER BY n") == [(1,), (2,)]
+
+
+def test_the_file_of_an_import_that_ended_without_rows_is_loaded(make, folder):
+    made = make("other")
+    drop(folder, "a.csv")
+    (listed,) = connections.find(made.connection, "*.csv", timezone.now(), UTC)
+    job = jobs.create(prepare(connections.fetch(made.connection, listed), made.target, "t", ImportRequest()))
+    schedule = schedules.create_from_job(job, ScheduleRequest("again", made.connection, "*.csv"))
+    jobs.cancel(job.pk)
+    take(schedule.runs.get())
+    assert outcomes(run_now(schedule)) == {"a.csv": "loaded"}
 
 
 @pytest.mark.parametrize(

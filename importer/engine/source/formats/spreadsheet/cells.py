@@ -207,7 +207,7 @@ def require_few_sheets(number: int) -> None:
         )
 
 
-def plain_number(text: str) -> str:
+def exact_number(text: str) -> str:
     """A number without an exponent, with the digits of the file; a text that is none as it is.
 
     A number in a workbook is a double, and Excel writes 1.1 with 17 digits: 1.1000000000000001. Of a fraction with 16

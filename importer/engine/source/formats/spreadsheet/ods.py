@@ -15,7 +15,7 @@ from importer.engine.source.formats.spreadsheet.cells import (
     Rows,
     Sheet,
     Text,
-    plain_number,
+    exact_number,
     require_few_sheets,
     row_number,
     truth_of,
@@ -141,7 +141,7 @@ class _SheetReader:
         if attributes.get("calcext:value-type") == "error":
             return Cell(Kind.ERROR, escaped(text.encode()))
         if kind in _NUMBERS:
-            return Cell(Kind.NUMBER, escaped(plain_number(attributes.get("office:value", "")).encode()))
+            return Cell(Kind.NUMBER, escaped(exact_number(attributes.get("office:value", "")).encode()))
         if kind == "date":
             date = attributes.get("office:date-value", "").replace("T", " ").removesuffix(" 00:00:00")
             return Cell(Kind.DATE, escaped(date.encode()))

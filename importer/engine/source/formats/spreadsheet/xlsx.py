@@ -27,7 +27,7 @@ from importer.engine.source.formats.spreadsheet.cells import (
     Text,
     date_of,
     duration_of,
-    plain_number,
+    exact_number,
     require_few_sheets,
     row_number,
     truth_of,
@@ -297,4 +297,4 @@ class _SheetReader:
             return Cell(Kind.DATE, duration.encode())
         if kind == _DATE and (date := date_of(text, self._from_1904)):
             return Cell(Kind.DATE, date.encode())
-        return Cell(Kind.NUMBER, escaped(plain_number(text).encode()))
+        return Cell(Kind.NUMBER, escaped(exact_number(text).encode()))
