@@ -45,9 +45,11 @@ def unfinished(prepared: PreparedImport, user: User | None) -> ImportJob | None:
     """The import that the same command has begun before, and that is not cancelled and has not ended; None without one.
 
     It was created by the same person and has the same file, by its name and content, read in the same way into the same
-    table and columns, in the same mode.
+    table and columns, in the same mode. A file that is still arriving is compared with none: its content is not known.
     """
     source = prepared.source
+    if not source.fingerprint:
+        return None
     found = (
         ImportJob.objects.filter(created_by=user, trial=None, target=prepared.target)
         .filter(schema_name=prepared.table.schema, table_name=prepared.table.name)

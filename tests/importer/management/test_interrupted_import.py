@@ -17,7 +17,7 @@ from importer.engine.mapping.columns import FieldOverride
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.jobs.report import report_of_problem
-from importer.models import Chunk, ImportJob, Target
+from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED, FAILED
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -87,6 +87,13 @@ def test_only_the_same_import_is_continued(target: Target, people: Path, other: 
     assert jobs.unfinished(prepared, operator("olga")) is None
     jobs.cancel(first.pk)
     assert jobs.unfinished(prepared, None) is None
+
+
+def test_files_that_arrive_are_not_taken_for_the_same(target: Target, people: Path):
+    SourceFile.objects.filter(pk=uploads.register(people).pk).update(fingerprint="")
+    source = SourceFile.objects.get()
+    jobs.create(prepare(source, target, "people", ImportRequest()))
+    assert jobs.unfinished(prepare(source, target, "people", ImportRequest()), None) is None
 
 
 def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Path, tmp_path: Path, stack_env: Stack):
