@@ -115,7 +115,8 @@ class TestSchedules:
         begun = program.send("POST", f"{path}/run")
         assert begun.status_code == 201, begun.content
         run_id = begun.json()["run"]
-        assert [each["run"] for each in program.read(f"{path}/runs")["items"]] == [run_id]
+        newest, of_import = program.read(f"{path}/runs")["items"]
+        assert (newest["run"], of_import["outcome"]) == (run_id, "skipped")
         assert program.send("POST", f"runs/{run_id}/cancel").json()["status"] == "cancelled"
         assert program.read(f"runs/{run_id}")["outcome"] == "cancelled"
         changed = program.send("PATCH", path, {"pattern": "o-*.csv"})
@@ -227,7 +228,11 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("method", "path", "advice"),
         [
-            ("GET", "imports?limit=1&state=failed", "Known: cursor, limit, origin, owner, q, status, target."),
+            (
+                "GET",
+                "imports?limit=1&state=failed",
+                "Known: cursor, first, last, limit, origin, owner, q, status, target.",
+            ),
             ("GET", "history.csv?state=failed", "Known: columns, limit, sort, where."),
             ("GET", "account?state=failed", "Leave it out: this address takes none."),
             ("POST", "imports?state=failed", "Leave it out: this address takes none."),

@@ -153,8 +153,8 @@ def test_a_wrong_kind_of_file_is_refused_and_removed(reached, monkeypatch):
     assert list(reached.listed("uploads")) == []
 
 
-def test_a_store_that_is_away_loses_nothing(settings):
+def test_a_store_that_is_away_loses_nothing(settings, closed_port):
     source = begun(1, 2, 3)
-    with away(settings), pytest.raises(StoreAway):
+    with away(settings, closed_port), pytest.raises(StoreAway):
         direct.complete(source, checksums())
     assert read(direct.complete(source, checksums())) == DATA
