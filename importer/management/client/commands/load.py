@@ -33,6 +33,7 @@ LOCAL_ONLY: Mapping[str, str] = {
         ("--password-env", "--defaults-file", "--socket", "--tls", "--tls-ca"),
         "The server knows how its targets are reached: name one by --to.",
     ),
+    "--again": "The server starts an import for each `load`: leave it out.",
     "--in-process": "The server's workers load: leave it out.",
     "--check-only": "Write `check` instead of `load`.",
     "--allow-private": f"Files at private addresses are fetched by a connection: --from. {ON_ITS_MACHINE}",

@@ -103,7 +103,8 @@ def no_worker(evidence: Evidence) -> Explanation | None:
 def no_process(evidence: Evidence) -> Explanation | None:
     """The command that loaded it has ended before it, and no worker runs."""
     facts = evidence.facts
-    if facts.silent_since is None or facts.owner or facts.left_to_command or no_worker(evidence):
+    somebody = facts.owner or facts.left_to_command or evidence.own
+    if facts.silent_since is None or somebody or no_worker(evidence):
         return None
     return Explanation(
         "no_process",
