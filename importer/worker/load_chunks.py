@@ -368,7 +368,7 @@ def committed(run: jobs.ChunkRun) -> list[jobs.LoadedChunk]:
     except Problem:
         return []
     # It was committed before the lease of its worker ended.
-    ended = min(timezone.now(), *(chunk.lease for chunk in run.chunks if chunk.lease))
+    ended = min([timezone.now(), *(chunk.lease for chunk in run.chunks if chunk.lease)])
     return [
         jobs.LoadedChunk(chunk, each, ended, ended) for chunk, each in zip(run.chunks, outcomes, strict=True) if each
     ]

@@ -131,7 +131,7 @@ class TestTheListOfImports:
         page.evaluate("window.untouched = true")
         rows = page.locator("#jobs tbody tr")
         expect(rows).to_have_count(4)
-        page.get_by_label("File or table").press_sequentially("nodes-")
+        page.get_by_label("File, table or number of an import").press_sequentially("nodes-")
         expect(rows).to_have_count(3)
         page.get_by_role("link", name="File").first.click()
         expect(page.locator("#jobs .name").first).to_have_text("nodes-0.csv")
@@ -143,11 +143,11 @@ class TestTheListOfImports:
         expect(rows).to_have_count(3)
         page.reload()
         expect(rows).to_have_count(3)
-        assert page.get_by_label("File or table").input_value() == "nodes-"
+        assert page.get_by_label("File, table or number of an import").input_value() == "nodes-"
 
     def test_a_heading_clicked_straight_after_typing_is_not_lost(self, opened, jobs):
         page = opened(reverse("jobs"))
-        page.get_by_label("File or table").fill("nodes-")
+        page.get_by_label("File, table or number of an import").fill("nodes-")
         page.get_by_role("link", name="File").first.click()
         page.wait_for_url(re.compile("sort=file"))
 
@@ -155,7 +155,7 @@ class TestTheListOfImports:
         page = opened(reverse("jobs"))
         held: list[Route] = []
         page.route(re.compile(r"/jobs/\?"), lambda route: route.continue_() if held else held.append(route))
-        page.get_by_label("File or table").fill("nodes-")
+        page.get_by_label("File, table or number of an import").fill("nodes-")
         expect(page.get_by_role("search")).to_have_class(re.compile("htmx-request"))
         page.get_by_role("link", name="File").first.click()
         held[0].continue_()
@@ -165,7 +165,7 @@ class TestTheListOfImports:
 
     def test_without_javascript_it_still_filters(self, opened, jobs):
         page = opened(reverse("jobs"), java_script_enabled=False)
-        page.get_by_label("File or table").fill("nodes-1")
+        page.get_by_label("File, table or number of an import").fill("nodes-1")
         page.get_by_role("button", name="Filter").click()
         expect(page.locator("#jobs tbody tr")).to_have_count(1)
 
@@ -188,7 +188,7 @@ class TestTheListOfImports:
 
     def test_a_filter_is_saved_and_all_that_match_are_deleted(self, opened, jobs):
         page = opened(reverse("jobs"))
-        page.get_by_label("File or table").fill("nodes-")
+        page.get_by_label("File, table or number of an import").fill("nodes-")
         page.get_by_text("Save this filter").click()
         page.get_by_label("Name", exact=True).fill("mine")
         page.get_by_role("button", name="Save", exact=True).click()

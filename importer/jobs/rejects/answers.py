@@ -23,13 +23,15 @@ def rows_answered(jobs: Collection[int]) -> dict[int, int]:
 
 def rows_missing(job: ImportJob) -> int:
     """How many rejected rows of the import no import has loaded since, also not one of the rows rejected again."""
-    chain, level = [job], [job.pk]
+    missing = {job.pk: job.rejected_rows}
+    chain, level = [], [job.pk]
     while level:
-        again = list(ANSWERS.filter(rejects_of__in=level).order_by("pk"))
+        answers = ANSWERS.filter(rejects_of__in=level).annotate(taken=ACCOUNTED_ROWS).order_by("pk")
+        again = list(answers.values_list("pk", "rejects_of", "taken", "rejected_rows"))
         chain += again
-        level = [each.pk for each in again]
-    missing: dict[int, int] = {}
-    for each in reversed(chain):
-        answered = sum(other.accounted_rows - missing[other.pk] for other in chain if other.rejects_of_id == each.pk)
-        missing[each.pk] = max(0, each.rejected_rows - answered)
+        level = [pk for pk, *_ in again]
+        missing.update({pk: rejected for pk, _, _, rejected in again})
+    # What an import has lost again is missing where its rows come from: the last ones first.
+    for pk, answered, taken, _ in reversed(chain):
+        missing[answered] = max(0, missing[answered] - taken + missing[pk])
     return missing[job.pk]
