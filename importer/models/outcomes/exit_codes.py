@@ -11,7 +11,7 @@ MEANINGS: Mapping[str, str] = {
     "refused": "by the plan, a policy, or a person whose approval it needs; nothing was written",
     "failed": "the report says what is in",
     "target unreachable": "no server answers there, or the connection was lost",
-    "cancelled": "by Ctrl-C, or by a person",
+    "cancelled": "by Ctrl-C, SIGTERM or SIGHUP, or by a person",
     "restored": "it had succeeded, and the old table is back",
     "waits for approval": "of another person; nothing is written before",
 }
