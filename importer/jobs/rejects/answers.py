@@ -23,7 +23,7 @@ def rows_answered(jobs: Collection[int]) -> dict[int, int]:
 
 def rows_missing(job: ImportJob) -> int:
     """How many rejected rows of the import no import has loaded since, also not one of the rows rejected again."""
-    missing = {job.pk: job.rejected_rows}
+    missing: dict[int | None, int] = {job.pk: job.rejected_rows}
     chain, level = [], [job.pk]
     while level:
         answers = ANSWERS.filter(rejects_of__in=level).annotate(taken=ACCOUNTED_ROWS).order_by("pk")
