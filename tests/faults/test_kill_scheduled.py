@@ -15,8 +15,7 @@ from importer import connections
 from importer.models import ScheduleRun
 from importer.schedules import update
 from tests.importer.schedules.conftest import database, drop, make  # noqa: F401
-from tests.importer.schedules.steps import request_of
-from tests.importer.schedules.test_runs import rows
+from tests.importer.schedules.steps import request_of, rows
 from tests.stack import Stack, wait_until
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from importer import schedules
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.models import ImportJob, Schedule, ScheduleRun
 from importer.queue import Message
 from importer.schedules import ScheduleRequest
@@ -55,6 +56,12 @@ def run_now(schedule: Schedule, **options) -> ScheduleRun:
 
 def outcomes(run: ScheduleRun) -> dict[str, str]:
     return dict(run.files.values_list("name", "outcome"))
+
+
+def rows(database: Address) -> list[int]:
+    """The values of n in the table t."""
+    with connect(database) as connection:
+        return [row[0] for row in fetch_all(connection, "SELECT n FROM t ORDER BY n")]
 
 
 def request_of(schedule: Schedule) -> ScheduleRequest:

@@ -11,8 +11,7 @@ from importer.models import Chunk, DiscoveredFile, ImportJob, JobRecord, Schedul
 from importer.retention.needed import why_job_stays
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.steps import outcomes, run_now, to_end, to_import
-from tests.importer.schedules.test_runs import rows
+from tests.importer.schedules.steps import outcomes, rows, run_now, to_end, to_import
 from tests.importer.steps import run as run_job
 
 pytestmark = pytest.mark.usefixtures("no_workers")

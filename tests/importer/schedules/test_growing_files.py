@@ -11,8 +11,7 @@ from importer.models import Schedule, ScheduleRun
 from importer.models.outcomes.runs import outcome_of_run
 from importer.schedules.run.discovery import MOST_LOOKS, MOST_WATCHES
 from tests.importer.schedules.conftest import drop, shift_time
-from tests.importer.schedules.steps import job_of, now, outcomes, take, to_end, to_import
-from tests.importer.schedules.test_runs import rows
+from tests.importer.schedules.steps import job_of, now, outcomes, rows, take, to_end, to_import
 from tests.importer.schedules.test_schedule_command import told
 from tests.importer.steps import run as run_job
 
