@@ -92,7 +92,7 @@ def _is_from(request: HttpRequest, networks: list[str]) -> bool:
 def _without_token(request: HttpRequest) -> HttpResponse:
     """The answer to a request that must bring a token: a session does not do, since other sites could use it.
 
-    One that brings another bearer, such as a token that was copied in part, is told that its token is no good.
+    One that brings another bearer, such as a token that was copied in part, gets the answer to an invalid token.
     """
     return wrong_token() if bearer_of(request) else unauthorized("The request has no token.", "Bearer")
 

@@ -12,14 +12,14 @@ from dashboard.home.days import COLOUR, DAYS, ended_lately, under_way
 from importer import schedules
 from importer.access.policy import seen
 from importer.engine.mysql.reasons import shown
-from importer.jobs.rejects.answers import ANSWERS, rows_answered
+from importer.jobs.rejects.reloaded_rows import COMPLETE_IMPORTS, rows_taken
 from importer.models import DiscoveredFile, ImportJob, ScheduleRun
 from importer.models.outcomes import WITH_REJECTS, Colour, outcome_words
 from importer.models.outcomes.runs import outcome_of_run, with_imports
 
 MOST_SHOWN = 8
 Status = ImportJob.Status
-# What an import that failed and its answers have in common.
+# What an import that failed and the later ones that replace it have in common.
 _OF_FILE = ("source", "target", "schema_name", "table_name")
 # The run by which a schedule is judged.
 _LAST_RUN = (
@@ -65,7 +65,7 @@ def imports_needing_attention() -> dict[int, Need]:
 
 def _lacking(lossy: Mapping[int, int]) -> dict[int, Need]:
     """The imports of whose rejected rows some have been taken by no other import, by their numbers of rejected rows."""
-    taken = rows_answered(lossy.keys())
+    taken = rows_taken(lossy.keys())
     left = {pk: rejected - taken.get(pk, 0) for pk, rejected in lossy.items()}
     return {pk: Need(rows=rows) for pk, rows in left.items() if rows > 0}
 
@@ -73,11 +73,11 @@ def _lacking(lossy: Mapping[int, int]) -> dict[int, Need]:
 def _unanswered(failed: Sequence[Sequence[Any]]) -> dict[int, Need]:
     """The newest import of each file that no later import has loaded into its table, and how many failed with it.
 
-    `failed`: primary key and _OF_FILE of each. The last answer for each file is looked up once: a search for each of
-    hundreds of imports of one file takes the square of their number.
+    `failed`: primary key and _OF_FILE of each. The last complete import of each file is looked up once: a search for
+    each of hundreds of imports of one file takes the square of their number.
     """
-    answers = ANSWERS.filter(source__in={source for _, source, *_ in failed})
-    last = {tuple(key): pk for *key, pk in answers.values_list(*_OF_FILE).annotate(last=Max("pk")).order_by()}
+    later = COMPLETE_IMPORTS.filter(source__in={source for _, source, *_ in failed})
+    last = {tuple(key): pk for *key, pk in later.values_list(*_OF_FILE).annotate(last=Max("pk")).order_by()}
     of_file: dict[tuple[Any, ...], list[int]] = {}
     for pk, *key in failed:
         if last.get(tuple(key), 0) < pk:

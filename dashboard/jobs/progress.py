@@ -12,7 +12,7 @@ from dashboard.formatting import percent
 from importer import jobs
 from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.source.formats.registry import FORMATS
-from importer.jobs.rejects.answers import rows_missing
+from importer.jobs.rejects.reloaded_rows import rows_missing
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import ACCOUNTED_ROWS
 from importer.models.outcomes import outcome_words

@@ -35,7 +35,7 @@ LEFT_AFTER = timedelta(seconds=5)
 READ_AT_ONCE = 64 * MIB  # the most that a request reads itself
 LONGEST_NOTE = 128  # bytes
 
-_reading = threading.Lock()  # Each process reads one beginning at a time, whoever asks.
+_reading = threading.Lock()  # Each process reads the beginning of one upload at a time.
 
 
 class BeingCompared(UploadBusy):

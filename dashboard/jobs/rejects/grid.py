@@ -12,7 +12,7 @@ from importer.access.policy import Forbidden, require
 from importer.engine.errors import Problem
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.jobs.rejects import fixes
-from importer.jobs.rejects.fates import doubts, fates
+from importer.jobs.rejects.fix_outcomes import draft_problems, fix_outcomes
 from importer.jobs.rejects.fixes import LONGEST_EDITED, Fixes
 from importer.jobs.rejects.rows import RejectedRecord, Why, reasons, rows
 from importer.models import ImportJob, Level
@@ -52,7 +52,7 @@ class Cell:
 class Row:
     """A rejected row with the values of its shown columns. `taken`: an import has it; `by`: which, if it is there.
 
-    `fate`: what that has done with it. `doubt`: why the table would not take it with the values of the draft.
+    `outcome`: of the row in that import. `draft_problem`: why the table would not take the values of the draft.
     `cells` is empty if the record cannot be told from its neighbours.
     """
 
@@ -61,8 +61,8 @@ class Row:
     fixed: bool
     taken: bool
     by: ImportJob | None
-    fate: str = ""
-    doubt: str = ""
+    outcome: str = ""
+    draft_problem: str = ""
     open: bool = False
     problem: str = ""
 
@@ -192,7 +192,7 @@ def wrong_fields(job: ImportJob, row: RejectedRecord) -> set[int]:
 
 
 def _rows(job: ImportJob, found: Sequence[RejectedRecord], known: Fixes, columns: Sequence[int] | None) -> list[Row]:
-    told, doubted = fates(job, found, known), doubts(job, found, known)
+    outcomes, problems = fix_outcomes(job, found, known), draft_problems(job, found, known)
     return [
         Row(
             each,
@@ -200,8 +200,8 @@ def _rows(job: ImportJob, found: Sequence[RejectedRecord], known: Fixes, columns
             fixed=each.at in known.own,
             taken=each.at in known.taken,
             by=known.taken.get(each.at),
-            fate=told.get(each.at, ""),
-            doubt=doubted.get(each.at, ""),
+            outcome=outcomes.get(each.at, ""),
+            draft_problem=problems.get(each.at, ""),
             open=columns is None,
         )
         for each in found

@@ -15,7 +15,7 @@ def check_rights(connection: Connection, table: Table, mode_stages: bool, on_dup
     """Raise TargetProblem, with the GRANTs, if the account lacks what a load needs.
 
     A mode that stages needs more of the table's database (target/privileges.py). A right that may come from a role, or
-    from a grant on columns, counts as there.
+    from a grant on columns, counts as given.
     """
     of_table = [] if mode_stages else ["INSERT", *(["DELETE"] if on_duplicate == "replace" else [])]
     found = [_lacking(connection, table.schema, table.name, of_table, ["INSERT", "SELECT", *of_table[1:]])]

@@ -9,7 +9,7 @@ import xxhash
 
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name, quote_table
-from importer.engine.schema.description import see_all
+from importer.engine.schema.introspection import show_everything
 from importer.engine.schema.table import NEXT_NUMBER, Key, Table
 
 # SHOW CREATE TABLE has each key and each constraint on one line; line ends in comments are escaped.
@@ -76,7 +76,7 @@ def read_indexes(connection: Connection, schema: str, table: str) -> Indexes:
 
 def show_create(connection: Connection, schema: str, table: str) -> str:
     """All of SHOW CREATE TABLE with names in backticks; sets the session's sql_mode and others for that."""
-    see_all(connection)
+    show_everything(connection)
     execute(connection, "SET SESSION sql_mode = '', SESSION sql_quote_show_create = 1")
     return str(fetch_row(connection, f"SHOW CREATE TABLE {quote_table(schema, table)}")[1])
 

@@ -16,7 +16,7 @@ from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_table
 from importer.engine.schema.column_names import may_exist
 from importer.engine.schema.column_types import ColumnType, column_type, name_of
-from importer.engine.schema.description import see_all
+from importer.engine.schema.introspection import show_everything
 
 # Escapes in the member lists of information_schema; after a backslash other characters stand for themselves.
 _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
@@ -189,7 +189,7 @@ def read_table(connection: Connection, schema: str, name: str, may_name: Callabl
     """
     if not may_exist(schema, name):
         raise _unknown_table(connection, schema, name, may_name)
-    see_all(connection)
+    show_everything(connection)
     rows = fetch_all(
         connection,
         "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH, CREATE_OPTIONS, AUTO_INCREMENT"
@@ -227,7 +227,7 @@ def default_charset(connection: Connection, schema: str) -> str:
 
 def read_digest(connection: Connection, schema: str, name: str) -> str:
     """Table.digest of the table as it is now, from cheap queries; that of no columns if the table is gone."""
-    see_all(connection)
+    show_everything(connection)
     engine = fetch_all(
         connection,
         "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",

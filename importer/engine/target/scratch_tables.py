@@ -14,8 +14,8 @@ from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import explain, is_lost
 from importer.engine.mysql.quoting import quote_table
-from importer.engine.schema.description import see_all
 from importer.engine.schema.indexes import ForeignKey, foreign_keys, show_create
+from importer.engine.schema.introspection import show_everything
 from importer.engine.schema.new_table import partitioning
 from importer.engine.schema.table import Table, has_table
 
@@ -158,7 +158,7 @@ def table_bytes(connection: Connection, scratch: ScratchTable) -> int:
     """The size of the table, rows and keys, on the target's disk in bytes, by freshly computed statistics."""
     with explain(str(scratch.name)):
         fetch_all(connection, f"ANALYZE LOCAL TABLE {scratch.quoted}")
-        see_all(connection)
+        show_everything(connection)
         rows = fetch_all(
             connection,
             "SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES"

@@ -18,7 +18,7 @@ MODES: dict[str, str] = {
 MERGE_COST = "two to three times as long as"
 MERGING = ("atomic", "upsert")
 SWAPPING = ("replace", "create")
-# Those in which a row is added whatever the table has, unless a key refuses it.
+# The modes that add every row, also one that is in the table already, unless a key refuses it.
 ADDING = ("append", "atomic")
 
 

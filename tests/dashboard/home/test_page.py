@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.home.days import HEIGHT
 from importer.engine.errors import Problem
-from importer.jobs.rejects.answers import rows_missing
+from importer.jobs.rejects.reloaded_rows import rows_missing
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun, SourceConnection
 from tests.dashboard.job_data import Status, make_job
 from tests.people import stranger

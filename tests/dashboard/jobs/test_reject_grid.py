@@ -114,7 +114,7 @@ def test_rows_are_fixed_in_place_and_loaded_once(browser, user, rejected, databa
 def test_a_change_that_does_not_fit_is_no_fix(browser, rejected):
     answer = fix(browser, rejected, 0, value_2="z").text
     assert (">Changed</span>" in answer, ">Fixed</span>" in answer, "reject-mark" in answer) == (True, False, False)
-    assert re.search("Still not as the table of this import takes it. amount: .*decimal", answer)
+    assert re.search("The table of this import still does not take this row. amount: .*decimal", answer)
     fix(browser, rejected, 1, value_3="2026-01-03")
     load(browser, rejected)
     again = run(ImportJob.objects.get(rejects_of=rejected))

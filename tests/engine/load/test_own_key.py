@@ -8,7 +8,7 @@ import pytest
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, fetch_all
-from importer.engine.schema import description
+from importer.engine.schema import introspection
 from tests.engine.staged import given, planned, rows_of
 
 SHOWN = "show_gipk_in_create_table_and_information_schema"
@@ -64,7 +64,7 @@ def test_may_come_from_the_file(table: Address, tmp_path: Path, mode: str):
 
 
 def test_a_server_that_does_not_know_the_variable_shows_sizes(database: Address, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(description, "_OWN_KEY", ", SESSION of_another_server = ON")
+    monkeypatch.setattr(introspection, "_OWN_KEY", ", SESSION of_another_server = ON")
     with connect(database) as connection:
-        description.see_all(connection)
+        introspection.show_everything(connection)
         assert fetch_all(connection, "SELECT @millrace_sees") == [(1,)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _TemporaryFile(io.BufferedRandom):
-    """An unnamed temporary file. A write raises DiskFull unless its bytes fit beside those that are kept free."""
+    """An unnamed temporary file. A write raises DiskFull if fewer free bytes than the reserve would be left."""
 
     def write(self, data: "ReadableBuffer", /) -> int:
         needed, kept_free = memoryview(data).nbytes, unpacking_limits().kept_free

@@ -101,7 +101,7 @@ def test_blank_rows_between_the_last_rows_count(tmp_path: Path):
 
 
 def test_the_end_of_a_large_sheet_is_not_looked_for(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("importer.engine.source.formats.spreadsheet.foot.MOST_CELLS", 20)
+    monkeypatch.setattr("importer.engine.source.formats.spreadsheet.sheet_footer.MOST_CELLS", 20)
     profile = profile_file(write_xlsx(tmp_path / "b", {"S": [*LIST, ("Total", 28, 42)]}))
     assert (profile.dialect.skip_footer, profile.dialect.sampled) == (0, ())
 

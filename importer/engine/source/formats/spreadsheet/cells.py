@@ -199,7 +199,7 @@ class FirstRows:
 
 
 def require_few_sheets(number: int) -> None:
-    """Raise SourceProblem if a workbook has so many sheets that none can be looked for in a short time."""
+    """Raise SourceProblem for more than MOST_SHEETS: the search for the one to import would take long."""
     if number > MOST_SHEETS:
         raise SourceProblem(
             f"The workbook has more than {MOST_SHEETS:,} sheets.",

@@ -42,7 +42,7 @@ class Workbook:
             raise SourceProblem("This is no spreadsheet: it has no content.", advice="Save it again in its program.")
 
     def sheets(self, rows: int = 0) -> list[Sheet]:
-        """The sheets in their order, each with so many of its first rows: the content is read once for all of them."""
+        """The sheets in their order, each with its first `rows` rows. The content is read once for all of them."""
         reader = _SheetsReader(FirstRows(rows))
         for _ in reader.stream.each(self._parts, _CONTENT):
             pass

@@ -24,7 +24,7 @@ from importer.engine.source.formats.spreadsheet.cells import (
     shown_rows,
     text_of,
 )
-from importer.engine.source.formats.spreadsheet.foot import Foot, above_footer
+from importer.engine.source.formats.spreadsheet.sheet_footer import SheetFooter, above_footer
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.records.refused import CELL_ERROR, HALF_CHARACTER, NO_RESULT
@@ -56,11 +56,11 @@ def _layout(contents: Contents, wanted: Wanted, open_book: Open) -> Layout:
         name, sheet_decision = _choose_sheet(sheets, first_rows, wanted)
         head = _Head(first_rows[name], wanted)
         sheet = next(each for each in sheets if each.name == name)
-        foot = Foot(book.rows(sheet), head.first.number, head.usual_cells, wanted)
+        footer = SheetFooter(book.rows(sheet), head.first.number, head.usual_cells, wanted)
         notes = ("The workbook has macros, which are not executed.",) if book.has_macros else ()
-        chosen = {"sheet": name, "header": head.has_names, "skip_rows": head.above, "skip_footer": foot.left_out}
-        decisions = (sheet_decision, *head.decisions(), *foot.decisions())
-        return Layout(head.fields, chosen, decisions, notes, sampled=foot.sampled)
+        chosen = {"sheet": name, "header": head.has_names, "skip_rows": head.above, "skip_footer": footer.left_out}
+        decisions = (sheet_decision, *head.decisions(), *footer.decisions())
+        return Layout(head.fields, chosen, decisions, notes, sampled=footer.sampled)
 
 
 def _choose_sheet(sheets: Sequence[Sheet], rows: Mapping[str, Sequence[Row]], wanted: Wanted) -> tuple[str, Decision]:

@@ -65,7 +65,7 @@ class Workbook:
         self._related: dict[str, dict[str, tuple[str, str]]] = {}
 
     def sheets(self, rows: int = 0) -> list[Sheet]:
-        """The sheets in their order, each with so many of its first rows."""
+        """The sheets in their order, each with its first `rows` rows."""
         elements = list(children(self._book, "sheet"))
         require_few_sheets(len(elements))
         sheets = [self._sheet(each) for each in elements]

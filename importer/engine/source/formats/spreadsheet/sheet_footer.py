@@ -12,7 +12,7 @@ from importer.engine.source.profile.layout.footer import MOST_FOOTER_LINES, Last
 MOST_CELLS = 50_000
 
 
-class Foot:
+class SheetFooter:
     """How many rows at the end of a sheet are left out, by these rows and what is stated.
 
     `left_out`: their number, blank ones between them included. `sampled`: "skip_footer" if the sheet shows as many,
@@ -26,7 +26,7 @@ class Foot:
         found = count_footer(_upwards(last, usual_cells)) if last else 0
         self.left_out = found if self._stated is None else self._stated
         self.sampled = ("skip_footer",) if last is not None and self.left_out == found else ()
-        self._rows = [row for row in last or () if last and row.number > last[-1].number - found]
+        self._rows = [row for row in last if row.number > last[-1].number - found] if last else []
 
     def decisions(self) -> Iterator[Decision]:
         """The question about the rows, if the sheet shows them; that they were stated."""

@@ -1,4 +1,4 @@
-"""What becomes of a corrected row: whether its table would take it, and what the import that took it has done."""
+"""Whether the table would take a fix of a rejected row, and the outcome in the import that took it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from importer.jobs.rejects.rows import Place, RejectedRecord, rows
 from importer.models import ImportJob
 from importer.preparation.row_problems import row_errors
 
-_FATES = {
+_OUTCOMES = {
     ImportJob.Status.SUCCEEDED: "Fixed",
     ImportJob.Status.FAILED: "Failed",
     ImportJob.Status.CANCELLED: "Cancelled",
@@ -35,7 +35,7 @@ class _Bytes:
         return self.data[offset : offset + length]
 
 
-def doubts(job: ImportJob, found: Iterable[RejectedRecord], known: Fixes) -> dict[Place, str]:
+def draft_problems(job: ImportJob, found: Iterable[RejectedRecord], known: Fixes) -> dict[Place, str]:
     """Why the table would not take a row with the values of the person's draft, by the rows that it would not take.
 
     The rules are those of the import's plan: the table may have changed since, and the server may find more.
@@ -60,8 +60,8 @@ def _error(record: bytes, line: int, dialect: Dialect, rules: ValidationRules) -
     return f"{error.column}: {error.reason}" if error.column else error.reason
 
 
-def fates(job: ImportJob, found: Iterable[RejectedRecord], known: Fixes) -> dict[Place, str]:
-    """What the import that took a row has done with it, in a word or two; of the rows whose import is still there."""
+def fix_outcomes(job: ImportJob, found: Iterable[RejectedRecord], known: Fixes) -> dict[Place, str]:
+    """The outcome of each fixed row in the import that took it, in a word or two; without rows whose import is gone."""
     shown = {each.at: each for each in found}
     by_import: dict[int, list[Place]] = {}
     imports: dict[int, ImportJob] = {}
@@ -69,13 +69,13 @@ def fates(job: ImportJob, found: Iterable[RejectedRecord], known: Fixes) -> dict
         if by and at in shown:
             imports[by.pk] = by
             by_import.setdefault(by.pk, []).append(at)
-    told: dict[Place, str] = {}
+    outcomes: dict[Place, str] = {}
     for pk, places in by_import.items():
         by = imports[pk]
         again = _rejected_again(job, by, [shown[at] for at in places], known)
-        fate = _FATES.get(ImportJob.Status(by.status), "Being loaded")
-        told |= {at: "Rejected again" if at in again else fate for at in places}
-    return told
+        outcome = _OUTCOMES.get(ImportJob.Status(by.status), "Being loaded")
+        outcomes |= {at: "Rejected again" if at in again else outcome for at in places}
+    return outcomes
 
 
 def _rejected_again(job: ImportJob, by: ImportJob, taken: list[RejectedRecord], known: Fixes) -> set[Place]:

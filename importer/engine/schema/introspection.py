@@ -1,4 +1,4 @@
-"""Lets a session see the whole description of its tables, in information_schema and in SHOW CREATE TABLE."""
+"""Lets a session see present sizes and hidden keys in information_schema and SHOW CREATE TABLE."""
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -13,7 +13,7 @@ _SIZES = "SET @millrace_sees = 1 /*!80000 , SESSION information_schema_stats_exp
 _OWN_KEY = " /*!80030 , SESSION show_gipk_in_create_table_and_information_schema = ON */"
 
 
-def see_all(connection: Connection) -> None:
+def show_everything(connection: Connection) -> None:
     """Let this session see present sizes, and invisible primary keys of MySQL, which an administrator may hide."""
     try:
         execute(connection, _SIZES + _OWN_KEY)

@@ -1,4 +1,4 @@
-"""What became of rejected rows: which of them later imports have taken, and which are in the table by now."""
+"""How many rejected rows of an import later imports have taken, and how many are still missing from the table."""
 
 from collections.abc import Collection
 
@@ -9,15 +9,15 @@ from importer.models.job import ACCOUNTED_ROWS
 
 # Imports that can make up for one that lost rows or failed: what they have loaded is in the table. No trial of a lab is
 # one: it loads into a scratch table.
-ANSWERS = ImportJob.objects.filter(status=ImportJob.Status.SUCCEEDED, balanced=True, restored_at=None)
+COMPLETE_IMPORTS = ImportJob.objects.filter(status=ImportJob.Status.SUCCEEDED, balanced=True, restored_at=None)
 
 
-def rows_answered(jobs: Collection[int]) -> dict[int, int]:
+def rows_taken(jobs: Collection[int]) -> dict[int, int]:
     """How many rejected rows of each of these imports others have taken, by primary key.
 
     A row that such an import has rejected again is among them: that import has lost it.
     """
-    taken = ANSWERS.filter(rejects_of__in=jobs).values_list("rejects_of").annotate(rows=Sum(ACCOUNTED_ROWS))
+    taken = COMPLETE_IMPORTS.filter(rejects_of__in=jobs).values_list("rejects_of").annotate(rows=Sum(ACCOUNTED_ROWS))
     return dict(taken.order_by())
 
 
@@ -26,12 +26,12 @@ def rows_missing(job: ImportJob) -> int:
     missing: dict[int | None, int] = {job.pk: job.rejected_rows}
     chain, level = [], [job.pk]
     while level:
-        answers = ANSWERS.filter(rejects_of__in=level).annotate(taken=ACCOUNTED_ROWS).order_by("pk")
-        again = list(answers.values_list("pk", "rejects_of", "taken", "rejected_rows"))
+        later = COMPLETE_IMPORTS.filter(rejects_of__in=level).annotate(taken=ACCOUNTED_ROWS).order_by("pk")
+        again = list(later.values_list("pk", "rejects_of", "taken", "rejected_rows"))
         chain += again
         level = [pk for pk, *_ in again]
         missing.update({pk: rejected for pk, _, _, rejected in again})
     # What an import has lost again is missing where its rows come from: the last ones first.
-    for pk, answered, taken, _ in reversed(chain):
-        missing[answered] = max(0, missing[answered] - taken + missing[pk])
+    for pk, rejects_of, taken, _ in reversed(chain):
+        missing[rejects_of] = max(0, missing[rejects_of] - taken + missing[pk])
     return missing[job.pk]
