@@ -59,18 +59,18 @@ def imports_needing_attention() -> dict[int, Need]:
     failed = [each for colour, _, *each in found if colour == Colour.RED]
     lossy = {pk: rejected for colour, rejected, pk, *_ in found if colour == Colour.AMBER}
     needing = {pk: Need() for pk in waiting.values_list("pk", flat=True)}
-    needing |= _unanswered(failed) | _lacking(lossy)
+    needing |= _without_later_success(failed) | _with_missing_rows(lossy)
     return dict(sorted(needing.items(), reverse=True))
 
 
-def _lacking(lossy: Mapping[int, int]) -> dict[int, Need]:
+def _with_missing_rows(lossy: Mapping[int, int]) -> dict[int, Need]:
     """The imports of whose rejected rows some have been taken by no other import, by their numbers of rejected rows."""
     taken = rows_taken(lossy.keys())
     left = {pk: rejected - taken.get(pk, 0) for pk, rejected in lossy.items()}
     return {pk: Need(rows=rows) for pk, rows in left.items() if rows > 0}
 
 
-def _unanswered(failed: Sequence[Sequence[Any]]) -> dict[int, Need]:
+def _without_later_success(failed: Sequence[Sequence[Any]]) -> dict[int, Need]:
     """The newest import of each file that no later import has loaded into its table, and how many failed with it.
 
     `failed`: primary key and _OF_FILE of each. The last complete import of each file is looked up once: a search for

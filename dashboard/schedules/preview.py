@@ -80,7 +80,7 @@ def files(entered: Mapping[str, str], job: ImportJob | None = None) -> Files:
     if not job:
         return found
     known_by = entered.get("known_by", Schedule.KnownBy.CONTENT)
-    told = {each.name: schedules.how_known(job, connection_row, each, known_by) for each in found.first}
+    told = {each.name: schedules.known_file_note(job, connection_row, each, known_by) for each in found.first}
     return replace(found, known={name: words for name, words in told.items() if words})
 
 

@@ -29,7 +29,7 @@ from importer.schedules.commands import (
 from importer.schedules.header_change import HeaderChange, accept, drifted_file, header_change
 from importer.schedules.health import is_missed, missed, needing_attention
 from importer.schedules.lifecycle import advance
-from importer.schedules.past_import import how_known
+from importer.schedules.past_import import known_file_note
 from importer.schedules.run.discovery import look_for_files
 from importer.schedules.scheduler import tick, timing_of
 from importer.schedules.validation import warnings
@@ -49,8 +49,8 @@ __all__ = [
     "forget",
     "has_dates",
     "header_change",
-    "how_known",
     "is_missed",
+    "known_file_note",
     "lacks_limit",
     "look_for_files",
     "missed",

@@ -12,7 +12,7 @@ from importer.schedules.run.ingest import has_rows_in
 from importer.schedules.transitions import Outcome, Status
 
 
-def is_to_be_known(job: ImportJob) -> bool:
+def may_have_rows(job: ImportJob) -> bool:
     """Whether the import has loaded its files, a part of them, or still may: to load them again would repeat rows."""
     succeeded = job.status == ImportJob.Status.SUCCEEDED
     return job.restored_at is None and (succeeded or not job.ended or has_rows_in(job))
@@ -24,7 +24,7 @@ def record(schedule: Schedule, job: ImportJob) -> None:
     They belong to a run that was skipped. An import that is not complete is recorded, too: a run waits for it, or
     retries it.
     """
-    if not is_to_be_known(job):
+    if not may_have_rows(job):
         return
     files, now = job.source.files, timezone.now()
     run = ScheduleRun.objects.create(
@@ -48,20 +48,20 @@ def record_end(run_id: int) -> None:
     loading = DiscoveredFile.objects.filter(run=run_id, run__status=Status.SKIPPED, outcome=Outcome.LOADING)
     for file in loading.select_related("job"):
         job = file.job
-        if not job or not is_to_be_known(job):
+        if not job or not may_have_rows(job):
             file.delete()
         elif job.ended:
             file.outcome = Outcome.LOADED if job.status == ImportJob.Status.SUCCEEDED else Outcome.FAILED
             file.save(update_fields=["outcome"])
 
 
-def how_known(job: ImportJob, connection: SourceConnection, file: ListedFile, known_by: str) -> str:
+def known_file_note(job: ImportJob, connection: SourceConnection, file: ListedFile, known_by: str) -> str:
     """What a schedule made from the import would do with a listed file because of it, in words; "" if it is new.
 
     `known_by`: as the schedule has it. A file is not read for that. Its content may be that of the import's file if
     both have one size.
     """
-    if not is_to_be_known(job):
+    if not may_have_rows(job):
         return ""
     by_content = known_by == Schedule.KnownBy.CONTENT or not identity(file)
     perhaps = False

@@ -18,7 +18,7 @@ from importer.management.processes.supervision import (
     stopping_on_signals,
     to_terminal,
 )
-from importer.management.processes.web_address import health, require_free_port, told_port
+from importer.management.processes.web_address import health, recorded_port, require_free_port
 
 WORKERS = {"load", "control"}
 NO_SERVERS: Mapping[str, str] = {}
@@ -51,7 +51,7 @@ def serving(
     if REDIS in servers:
         private_redis().prepare()
     supervisor = Supervisor(servers, write)
-    with told_port(), _stopped_at_the_end(supervisor, write):
+    with recorded_port(), _stopped_at_the_end(supervisor, write):
         write(f"Starting: {', '.join((*servers, 'web', 'workers', 'beat'))}\n")
         supervisor.start()
         supervisor.wait_for("the web server", lambda: bool(health().get("database")))

@@ -26,8 +26,8 @@ def use_port(port: int) -> None:
 
 
 @contextmanager
-def told_port() -> Iterator[None]:
-    """Tell the port to other commands on this VAR_DIR, for the links that they print."""
+def recorded_port() -> Iterator[None]:
+    """Record the port in VAR_DIR while the block runs: other commands print links with it."""
     path = port_file(settings.VAR_DIR)
     private_folder(path.parent)
     path.write_text(str(settings.PORT))

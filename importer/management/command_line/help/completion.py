@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from importer.management.command_line.help.completion_places import Place, places
+from importer.management.command_line.help.completion_places import Option, Place, places
 from importer.management.command_line.words import PROGRAM
 
 # The words are joined again that bash has cut at : and =. Those of --server and its options are left out.
@@ -105,15 +105,15 @@ def _fish(every: Sequence[Place]) -> Iterator[str]:
         begin = f"complete -c {PROGRAM} -n {_quoted(condition)}"
         yield from (f"{begin} -a {word} -d {_quoted(about)}" for word, about in place.words)
         for option in place.options:
-            values = (
-                ""
-                if option.values is None
-                else f" -x -a {_quoted(' '.join(option.values))}"
-                if option.values
-                else " -r"
-            )
-            yield f"{begin} -l {option.flag[2:]}{values} -d {_quoted(option.about)}"
+            yield f"{begin} -l {option.flag[2:]}{_fish_values(option)} -d {_quoted(option.about)}"
         yield from (f"{begin} -a {_quoted(' '.join(values))}" for values in place.arguments.values() if values)
+
+
+def _fish_values(option: Option) -> str:
+    """What says in fish which values the option takes: none, these, or any text."""
+    if option.values is None:
+        return ""
+    return f" -x -a {_quoted(' '.join(option.values))}" if option.values else " -r"
 
 
 def _quoted(text: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from importer.management.processes.command_lines import web
 from importer.management.processes.private_servers import free_port, is_free
 from importer.management.processes.supervision import CannotStart
-from importer.management.processes.web_address import address, require_free_port, told_port
+from importer.management.processes.web_address import address, recorded_port, require_free_port
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_links_that_other_commands_print_have_the_port_that_is_served(settings, 
         )
         return told.stdout.strip()
 
-    with told_port():
+    with recorded_port():
         assert site() == "http://127.0.0.1:8861"
     assert site() == "http://127.0.0.1:8000"
 
