@@ -91,9 +91,13 @@ class WebSite:
         except requests.RequestException:
             return False
 
+    def ask_to_end(self) -> None:
+        """Send the signal by which supervisord stops it, and do not wait."""
+        self._process.send_signal(signal.SIGTERM)
+
     def stop(self) -> int:
         """Stop it as supervisord does; its exit status."""
-        self._process.send_signal(signal.SIGTERM)
+        self.ask_to_end()
         return self._process.wait(timeout=PATIENCE)
 
     def kill(self) -> None:

@@ -1,10 +1,11 @@
-"""gunicorn's asynchronous worker, with a limit on how long a client may take to send the headers of its first request.
+"""gunicorn's asynchronous worker, which decides itself how long a connection without a request stays open.
 
-gunicorn 27.0.1 has one for each further request on a connection only, so that idle connections could use up all that
-the system allows to a process.
+gunicorn 27.0.1 limits the wait for each further request only, so that connections without a request could use up all
+that the system allows to a process. When it ends, it waits for idle connections as for those with a request.
 """
 
 import asyncio
+from typing import ClassVar
 
 from django.conf import settings
 from gunicorn.asgi.protocol import ASGIProtocol
@@ -12,14 +13,39 @@ from gunicorn.workers import gasgi
 
 from config.serving.front import Front
 
+# Seconds that a connection may be without a request before it is closed. Longer than proxies keep one (nginx and AWS
+# 60, Traefik 90, Caddy 120): they answer 502 if a connection is closed while they send a request on it.
+IDLE_SECONDS = 125
+# Open connections of a process above which each new one closes an idle one. Many systems allow 1,024 open files.
+MANY = 500
+
 
 class Protocol(ASGIProtocol):
     """One connection."""
 
+    # In the order in which they were opened.
+    open: ClassVar[dict["Protocol", None]] = {}
+
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin to wait for the headers. gunicorn itself stops the timer when they are there."""
         super().connection_made(transport)
+        self._keepalive = IDLE_SECONDS
+        if len(self.open) >= MANY:
+            any(each.closed_if_idle() for each in list(self.open))
+        self.open[self] = None
         self._keepalive_handle = self.worker.loop.call_later(settings.BODY_GRACE_SECONDS, self._keepalive_timeout)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        super().connection_lost(exc)
+        self.open.pop(self, None)
+
+    def closed_if_idle(self) -> bool:
+        """Close the connection if it is without a request: its timer runs then, and only then. Whether that was so."""
+        if self._closed or not self._keepalive_handle:
+            return False
+        self._keepalive_timeout()
+        return True
 
 
 gasgi.ASGIProtocol = Protocol
@@ -29,7 +55,9 @@ class Worker(gasgi.ASGIWorker):
     """A process that serves requests; `--worker-class` names it."""
 
     def handle_exit_signal(self) -> None:
-        """End after SIGTERM. gunicorn waits for the connections, and those of listeners would not end by themselves."""
+        """End after SIGTERM. gunicorn waits for the connections; idle ones and those of listeners would last on."""
         super().handle_exit_signal()
+        for each in list(Protocol.open):
+            each.closed_if_idle()
         if isinstance(self.asgi, Front):
             self.asgi.end_listening()

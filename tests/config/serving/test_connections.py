@@ -1,0 +1,56 @@
+"""Connections without a request: how long they stay open, and what closes them."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from config.serving import worker
+from tests.config.serving.tus import answer_of, begin_request, is_unanswered
+from tests.web_site import WebSite, running_site
+
+# Seconds after which gunicorn itself closes an idle connection.
+OF_GUNICORN = 2
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebSite]:
+    with running_site(tmp_path_factory.mktemp("site"), WEB_PROCESSES="1", WEB_THREADS="2") as running:
+        yield running
+
+
+def idle(site: WebSite) -> socket.socket:
+    """A connection whose request has been answered."""
+    connection = begin_request(site, "HEAD", "/healthz", 0, b"", {})
+    assert answer_of(connection).startswith("HTTP/1.1 200")
+    return connection
+
+
+def test_a_proxy_can_use_its_connection_again_later(site: WebSite):
+    with idle(site) as connection:
+        connection.settimeout(OF_GUNICORN + 1)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
+        connection.sendall(f"HEAD /healthz HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n\r\n".encode())
+        assert answer_of(connection).startswith("HTTP/1.1 200")
+
+
+def test_an_idle_connection_ends_before_the_requests_of_a_server_that_ends(site: WebSite):
+    with idle(site) as connection, begin_request(site, "POST", "/login/", 500, b"login=a", FORM) as request:
+        site.ask_to_end()
+        assert connection.recv(1) == b""
+        assert is_unanswered(request)
+    assert site.stop() == 0
+    site.start()
+
+
+def test_beyond_many_each_new_connection_closes_the_oldest_idle_one(site: WebSite):
+    with ExitStack() as kept:
+        connections = [kept.enter_context(site.connect()) for _ in range(worker.MANY)]
+        connections += [kept.enter_context(idle(site)) for _ in range(2)]
+        assert [each.recv(1) for each in connections[:2]] == [b"", b""]
+        connections[2].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            connections[2].recv(1)
