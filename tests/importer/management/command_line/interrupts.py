@@ -12,6 +12,7 @@ import psutil
 import pytest
 from django.db import connection
 
+from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import Target
 from importer.worker.shutdown import ENDS
@@ -61,10 +62,17 @@ def locked(target: Target, table: str) -> Iterator[None]:
 
 
 def waiting_loads(target: Target) -> int:
-    """How many loads wait for the locked table, not counting those of an earlier test that are still ending."""
+    """How many loads wait for the locked table.
+
+    Without those of an earlier test that are still ending, and without the probe of the network, which loads nothing
+    into the ledger.
+    """
+    loads = (
+        "SELECT info FROM information_schema.processlist"
+        f" WHERE db = DATABASE() AND info LIKE 'LOAD DATA%' AND info NOT LIKE '%INTO TABLE {ledger.TABLE} %'"
+    )
     with connect(target.address) as connection:
-        processes = "SELECT info FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'LOAD DATA%'"
-        return len(fetch_all(connection, processes))
+        return len(fetch_all(connection, loads))
 
 
 def suspend(processes: Sequence[psutil.Process]) -> None:
