@@ -8,6 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from importer.models import ImportJob
+from tests.browser.held import HeldRequest
 from tests.dashboard.job_data import ROWS, Status, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -119,13 +120,12 @@ def test_the_focus_stays_on_its_chunk_while_the_file_is_scanned(opened):
 def test_a_second_press_before_the_answer_counts_too(opened):
     job = make_job(chunks=4, parallelism=2)
     page = opened(f"/jobs/{job.pk}/")
-    held = []
-    page.route("**/parallelism/", lambda route: route.continue_() if held else held.append(route))
+    held = HeldRequest(page, "**/parallelism/")
     more = page.get_by_role("button", name="One chunk more at a time")
-    with page.expect_request("**/parallelism/"):
-        more.click()
     more.click()
-    held[0].continue_()
+    held.sent()
+    more.click()
+    held.release()
     expect(page.locator(".job-parallel output")).to_have_text("4")
     job.refresh_from_db()
     assert job.parallelism == 4

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.models import ImportJob, MappingPreset, SourceFile
 from importer.sources import uploads
 from tests.browser.conftest import expect_no_scrolling_sideways
+from tests.browser.held import HeldRequest
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -140,15 +141,14 @@ def test_while_a_press_is_answered_nothing_is_typed_that_the_answer_would_drop(
     page.get_by_role("button", name="Create table").click()
     kind = page.get_by_label("Type of measure_001", exact=True)
     place, before = kind.bounding_box(), kind.input_value()
-    held: list[Route] = []
-    page.route(f"**/new/{source.key}/", lambda route: route.continue_() if held else held.append(route))
-    with page.expect_request(f"**/new/{source.key}/"):
-        page.get_by_role("button", name="Next fields").press("Enter")
+    held = HeldRequest(page, f"**/new/{source.key}/")
+    page.get_by_role("button", name="Next fields").press("Enter")
+    sent = held.sent()
     page.mouse.click(place["x"] + 9, place["y"] + 9)
     page.keyboard.type("9")
     page.keyboard.press("Enter")
-    assert "type_1=" in (held[0].request.post_data or "")  # It was not left out of the request.
-    held[0].continue_()
+    assert "type_1=" in (sent.post_data or "")  # It was not left out of the request.
+    held.release()
     expect(page.get_by_label("Type of measure_024", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Next fields")).to_be_focused()
     page.get_by_role("button", name="Next fields").press("Enter")

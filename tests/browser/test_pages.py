@@ -4,11 +4,12 @@ import re
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from importer.models import ImportJob, Lab, Target
 from importer.worker.hosts import presence
 from tests.browser.conftest import expect_no_scrolling_sideways
+from tests.browser.held import HeldRequest
 from tests.dashboard.job_data import Status, make_job
 from tests.dashboard.lab.reports import reported
 
@@ -153,12 +154,11 @@ class TestTheListOfImports:
 
     def test_a_heading_clicked_while_the_filter_is_applied_sorts_what_it_finds(self, opened, jobs):
         page = opened(reverse("jobs"))
-        held: list[Route] = []
-        page.route(re.compile(r"/jobs/\?"), lambda route: route.continue_() if held else held.append(route))
+        held = HeldRequest(page, re.compile(r"/jobs/\?"))
         page.get_by_label("File, table or number of an import").fill("nodes-")
         expect(page.get_by_role("search")).to_have_class(re.compile("htmx-request"))
         page.get_by_role("link", name="File").first.click()
-        held[0].continue_()
+        held.release()
         page.wait_for_url(re.compile("q=nodes-.*sort=file"))
         expect(page.locator("#jobs tbody tr")).to_have_count(3)
         expect(page.locator("#sort-choice")).to_have_value("file")

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, RowFix
+from tests.browser.held import HeldRequest
 from tests.browser.test_import import add_target, upload
 from tests.dashboard.job_data import make_job
 from tests.dashboard.jobs.test_reject_grid import ORDERS, imported
@@ -18,6 +19,7 @@ from tests.stack import wait_until
 
 ROWS = 5_000
 COLUMNS = "id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, seen DATE NULL, score DECIMAL(8,2) NULL"
+FIXES = re.compile(r"/rejected/\d+-\d+/")  # where corrected values are sent
 EVIL = "<script>alert(1)</script>"
 # By id; the row of an id is on line id + 2.
 BAD = {
@@ -136,8 +138,7 @@ def test_values_are_fixed_with_the_keyboard_alone(opened, sixty: ImportJob):
 def test_what_is_typed_before_the_server_answers_stays(opened, sixty: ImportJob):
     page = opened(f"/jobs/{sixty.pk}/")
     page.get_by_role("button", name="Fix all values of line 2", exact=True).click()
-    held: list[Route] = []
-    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.continue_() if held else held.append(route))
+    held = HeldRequest(page, FIXES)
     row = page.locator(".reject-grid tr.open")
     for name, value in (("lat", "52.5"), ("lon", "13.4")):
         row.get_by_label(name, exact=True).fill(value)
@@ -145,7 +146,7 @@ def test_what_is_typed_before_the_server_answers_stays(opened, sixty: ImportJob)
     page.get_by_label("lat, line 3", exact=True).fill("48.2")
     page.keyboard.press("Tab")
     page.get_by_label("lat, line 4", exact=True).fill("47")  # and it has the focus
-    held[0].continue_()
+    held.release()
     expect(page.get_by_text("2 rows are changed and wait")).to_be_visible()
     values = [("lat", "52.5"), ("lon", "13.4"), ("lat, line 3", "48.2"), ("lat, line 4", "47")]
     for name, value in values:
@@ -158,13 +159,12 @@ def test_what_is_typed_before_the_server_answers_stays(opened, sixty: ImportJob)
 
 def test_what_waits_is_sent_before_the_next_rows_come(opened, sixty: ImportJob):
     page = opened(f"/jobs/{sixty.pk}/")
-    held: list[Route] = []
-    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.continue_() if held else held.append(route))
+    held = HeldRequest(page, FIXES)
     for line in (2, 3):
         page.get_by_label(f"lat, line {line}", exact=True).fill("52.5")
         page.keyboard.press("Tab")
     page.get_by_role("link", name="Next").click()
-    held[0].continue_()
+    held.release()
     expect(page.get_by_text("51 to 60 of 60")).to_be_visible()
     assert RowFix.objects.count() == 2
 
@@ -177,13 +177,12 @@ def test_what_waits_is_sent_before_the_fixed_rows_are_loaded_once(opened, databa
     page.keyboard.press("Tab")
     load = page.locator("#job-load-fixed")
     expect(load).to_be_visible()
-    held: list[Route] = []
-    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.continue_() if held else held.append(route))
+    held = HeldRequest(page, FIXES)
     page.get_by_label("day, line 4", exact=True).fill("2026-03-01")
     page.get_by_label("amount, line 5", exact=True).fill("4.50")
     load.focus()
     load.evaluate("button => { button.click(); button.click(); }")
-    held[0].continue_()
+    held.release()
     page.wait_for_url(lambda url: not url.endswith(f"/jobs/{job.pk}/"))
     expect(page.get_by_text("No corrected row waits")).to_have_count(0)
     assert run(ImportJob.objects.get(rejects_of=job)).loaded_rows == 3
@@ -202,7 +201,7 @@ def test_a_value_that_was_not_kept_is_not_left_behind_without_a_question(
     load = page.get_by_role("button", name="Load the fixed")
     expect(load).to_be_visible()
     lost: list[Route] = []
-    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.continue_() if lost else _lose(route, lost))
+    page.route(FIXES, lambda route: route.continue_() if lost else _lose(route, lost))
     page.get_by_label("day, line 4", exact=True).fill("2026-03-01")
     load.click()
     # The answer to Cancel sends it again.
@@ -218,7 +217,7 @@ def test_a_value_that_was_not_kept_is_not_left_behind_without_a_question(
 
 def test_a_page_is_not_left_without_a_question_either(opened, sixty: ImportJob):
     page = opened(f"/jobs/{sixty.pk}/")
-    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.abort())
+    page.route(FIXES, lambda route: route.abort())
     page.get_by_label("lat, line 2", exact=True).fill("52.5")
     page.keyboard.press("Tab")
     expect(page.locator("[data-unkept]")).to_have_count(1)

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from dashboard.new_import import batch
 from importer.models import ImportJob
+from tests.browser.held import HeldRequest
 from tests.browser.test_upload_page import cities, drop, page, target, upload_dir  # noqa: F401
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("upload_dir")]
@@ -116,8 +117,7 @@ def test_a_failure_for_a_moment_loses_none(page, target, cities, towns, failure)
 
 def test_a_choice_while_one_is_added_loses_neither(page, target, cities, towns):
     first_shown(page, cities)
-    held: list[Route] = []
-    page.route(PREVIEWS, lambda route: route.continue_() if held else held.append(route))
+    HeldRequest(page, PREVIEWS)
     drop(page, towns)
     expect(page.locator("#files .htmx-request")).to_have_count(1)
     table = page.get_by_label("Table", exact=True)

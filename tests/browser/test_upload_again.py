@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from importer.models import SourceFile
+from tests.browser.held import HeldRequest
 from tests.browser.test_upload_page import CITIES, cities, page, target, upload_dir
 
 __all__ = ["cities", "page", "target", "upload_dir"]
@@ -19,10 +20,9 @@ def choose(page: Page, path: Path) -> None:
 
 
 def test_the_same_file_is_uploaded_once_and_continues_after_a_pause(page: Page, target, cities: Path):
-    held: list[Route] = []
-    page.route("**/uploads/*/", lambda route: held.append(route) if not held else route.continue_())
-    with page.expect_request(lambda request: request.method == "PATCH"):
-        choose(page, cities)
+    held = HeldRequest(page, "**/uploads/*/")
+    choose(page, cities)
+    held.sent()
     choose(page, cities)
     expect(page.locator("#drop-problem")).to_have_text("cities.csv is on this page already.")
     expect(page.locator("[data-upload]")).to_have_count(1)

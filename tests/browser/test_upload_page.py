@@ -14,6 +14,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from importer.models import ImportJob, SourceFile
 from importer.sources import parts, uploads
 from tests.browser.conftest import expect_no_scrolling_sideways, session
+from tests.browser.held import HeldRequest
 from tests.people import operator
 from tests.targets import target_with
 
@@ -189,11 +190,10 @@ class TestOtherWays:
 
 class TestPause:
     def test_paused_and_resumed_it_is_whole(self, page, target, cities):
-        held = []
-        page.route("**/uploads/*/", lambda route: held.append(route) if len(held) == 0 else route.continue_())
+        held = HeldRequest(page, "**/uploads/*/")
+        drop(page, cities)
         # Not before the part that is held is on its way: a pause before it would leave the next one held for ever.
-        with page.expect_request(lambda request: request.method == "PATCH"):
-            drop(page, cities)
+        held.sent()
         page.get_by_role("button", name="Pause the upload of cities.csv").click()
         expect(page.get_by_text("Paused at")).to_be_visible()
         page.get_by_role("button", name="Resume the upload of cities.csv").click()
