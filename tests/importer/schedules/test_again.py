@@ -1,20 +1,31 @@
 """Runs for moments that are past, and a new header that somebody accepts."""
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from django.utils import timezone
 
 from importer import schedules
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.engine.reading.questions import NeedsAnswer
+from importer.models import Schedule, ScheduleRun
 from importer.schedules.scheduler import process_due
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.steps import make_due, outcomes, run_now, to_end
+from tests.importer.schedules.steps import outcomes, run_now, to_end
 
 DATED = {"pattern": "sales-{date:%Y%m%d}.csv", "trigger": "cron", "cron": "30 2 * * *", "zone": "Europe/Vienna"}
+
+# Not the time of the test: between two changes of the clock, every day has one due time after its noon.
+NOON = datetime(2026, 3, 20, 11, tzinfo=UTC)
+
+
+def missed_for(schedule: Schedule, days: int) -> ScheduleRun:
+    """The due times of these days up to NOON, which no tick has seen, as the one run that is skipped for them."""
+    Schedule.objects.filter(pk=schedule.pk).update(next_due_at=NOON - timedelta(days))
+    schedule.refresh_from_db()
+    process_due(schedule, NOON)
+    return schedules.missed(schedule).get()
 
 
 class TestAgain:
@@ -30,10 +41,7 @@ class TestAgain:
 
     def test_due_times_that_were_missed_together_are_run_one_by_one(self, make, folder):
         schedule = make(**DATED, misfire="skip")
-        make_due(schedule, 3 * 24 * 60)
-        schedule.refresh_from_db()
-        process_due(schedule, timezone.now())
-        missed = schedules.missed(schedule).get()
+        missed = missed_for(schedule, days=3)
         assert missed.due_times == 4
         runs = schedules.run_again(missed)
         assert runs[0].moment == missed.due_at
@@ -43,10 +51,7 @@ class TestAgain:
 
     def test_of_many_the_first_are_run_and_the_others_stay_missed(self, make):
         schedule = make(**DATED, misfire="skip")
-        make_due(schedule, 149 * 24 * 60)
-        schedule.refresh_from_db()
-        process_due(schedule, timezone.now())
-        missed = schedules.missed(schedule).get()
+        missed = missed_for(schedule, days=149)
         runs = schedules.run_again(missed)
         left = schedules.missed(schedule).get()
         assert (len(runs), left.due_times, left.last_due_at) == (100, 50, missed.last_due_at)
