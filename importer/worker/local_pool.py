@@ -49,7 +49,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
     process that began it may have been killed. Chunks of a killed process are loaded once their lease has expired.
     Returns early if the job waits for another person's approval. Staging tables that ended jobs have left are dropped,
     too: that of this job, and after a success those that only a command can drop. Raises Problem if a newer release has
-    planned it.
+    planned it, and if one of the processes is killed.
     """
     job = ImportJob.objects.select_related("source").get(pk=job_id)
     if job.is_newer:
@@ -69,11 +69,15 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
                 running.adopt(_queued(job))
             running.wait_for_change(job)
         ended = True
-    except BrokenExecutor:
-        # One of them was killed. The others are asked for their end by a signal that they ignore.
+    except BrokenExecutor as error:
+        # The others are asked for their end by a signal that they ignore.
         for each in multiprocessing.active_children():
             each.kill()
-        raise
+        raise Problem(
+            "A process of this command was killed.",
+            advice="Systems do so when memory is short: then load fewer chunks in parallel (--parallel). What is"
+            f" committed stays. The missing rows: millrace job run {job_id}",
+        ) from error
     finally:
         pool.shutdown(wait=ended or isinstance(pool, ProcessPoolExecutor), cancel_futures=True)
         working_copies.remove_unneeded()

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from importer.models import ImportJob, Target
-from importer.models.outcomes import CANCELLED
+from importer.models.outcomes import CANCELLED, UNKNOWN
 from importer.worker import local_pool
 from importer.worker.shutdown import ENDS
 from tests.importer.management.command_line.interrupts import locked, started, suspend, waiting_loads
@@ -116,7 +116,10 @@ def test_the_command_ends_with_the_process_that_it_has_lost(target: Target, larg
         processes = begun(command, target)
         processes[0].kill()
         _, said = command.communicate(timeout=60)
-        assert (command.returncode, "terminated abruptly" in said) == (1, True), said
+        job = ImportJob.objects.get()
+        assert (command.returncode, "Traceback" in said) == (UNKNOWN, False), said
+        assert "A process of this command was killed." in said
+        assert f"The missing rows: millrace job run {job.pk}" in said
         wait_until(lambda: not any(each.is_running() for each in processes))
-    assert manage(env, "job", "run", str(ImportJob.objects.get().pk)) == 0
+    assert manage(env, "job", "run", str(job.pk)) == 0
     assert loaded(target)[0] == ROWS
