@@ -15,7 +15,7 @@ from importer.engine.errors import Problem
 from importer.models import Channel, Notification
 from importer.models.channel import Event
 from importer.notifications.channel_kinds import BY_NAME, KINDS, kind_of
-from importer.notifications.channels import told_problem, with_state
+from importer.notifications.channels import readable, told_problem, with_state
 
 MOST_SHOWN = 20
 
@@ -97,8 +97,9 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
         return redirect("channel", saved.pk)
     # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.
     stored = Channel.objects.get(pk=edited.pk) if edited.pk else None
-    notices = list(stored.notifications.select_related("job").order_by("-pk")[:MOST_SHOWN]) if stored else []
+    notices = list(stored.notifications.select_related("job", "run").order_by("-pk")[:MOST_SHOWN]) if stored else []
     for each in notices:
         each.problem = told_problem(each)
     context: dict[str, Any] = {"form": form, "kind": kind_of(edited), "channel": stored, "notices": notices}
+    context["readable"] = readable(notices)
     return render(request, "channels/detail.html", context, status=422 if form.is_bound else 200)

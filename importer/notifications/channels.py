@@ -1,15 +1,15 @@
 """Saves, subscribes, lists and tests notification channels."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
 
-from importer.access.policy import require_admin
+from importer.access.policy import require_admin, seen, sees_everything
 from importer.engine.errors import Problem
 from importer.engine.mysql.reasons import shows_reasons
-from importer.models import Channel, Notification, Schedule, Subscription
+from importer.models import Channel, ImportJob, Notification, Schedule, Subscription
 from importer.models.channel import Event
 from importer.models.checked_save import save_checked
 from importer.notifications.channel_kinds import kind_of
@@ -97,6 +97,27 @@ def test(channel: Channel) -> None:
         if shows_reasons():
             raise
         raise Problem(REASON_HIDDEN, advice=WHO_SEES_REASONS) from problem
+
+
+def readable(notices: Iterable[Notification]) -> set[int]:
+    """The ids of the messages that the acting person may read: about imports and schedules that the person may see.
+
+    Who administers a channel may see fewer than it tells of. One whose import is deleted is for who sees everything.
+    """
+    notices = list(notices)
+    if sees_everything():
+        return {each.pk for each in notices}
+    jobs = _seen(ImportJob, (each.job_id for each in notices))
+    schedules = _seen(Schedule, (_schedule_of(each) for each in notices))
+    return {each.pk for each in notices if each.job_id in jobs or _schedule_of(each) in schedules}
+
+
+def _seen(model: type[ImportJob] | type[Schedule], ids: Iterable[int | None]) -> set[int]:
+    return set(seen(model._default_manager.filter(pk__in=[each for each in ids if each])).values_list("pk", flat=True))
+
+
+def _schedule_of(notice: Notification) -> int | None:
+    return notice.run.schedule_id if notice.run else notice.schedule_id
 
 
 def told_problem(notice: Notification) -> str:

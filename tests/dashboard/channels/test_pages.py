@@ -117,6 +117,21 @@ class TestWhoAdministersOne:
         assert Program(bob).send("PATCH", f"channels/{ops.pk}", {"on": False}).status_code == 200
         assert Channel.objects.values_list("name", "events", "on").get() == ("hooks", ["late"], False)
 
+    def test_reads_messages_of_what_the_person_may_see_alone(self, client, ops, bob):
+        granted, other = make_job(table="orders"), make_job()
+        people.grant(bob, "target", Level.LOOK, granted.target, ["osm.orders"])
+        about = [{"job": granted}, {"job": other}, {"run": run_of(other)}, {}]
+        for number, each in enumerate(about):
+            payload = {"title": f"title {number}", "what": f"what {number}"}
+            values = {"event": "failed", "status": "given up", "payload": payload, "next_at": timezone.now()}
+            Notification.objects.create(channel=ops, once=str(number), **values, **each)
+        for user, read in ((bob, {0}), (admin("root"), {0, 1, 2, 3})):
+            client.force_login(user)
+            page = page_of(client.get(reverse("channel", args=[ops.pk])))
+            for number in range(4):
+                assert (f"title {number}" in page, f"what {number}" in page) == (number in read,) * 2
+            assert page.count("A message that you may not read") == 4 - len(read)
+
     def test_saves_addresses_as_they_are(self, client):
         channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org\nbob@example.org")
         client.force_login(operator("bob"))
