@@ -49,7 +49,8 @@ def schedule() -> Schedule:
 
 
 def ran(schedule: Schedule, note: str = "", job: ImportJob | None = None) -> ScheduleRun:
-    at = timezone.now() - timedelta(minutes=9 - ScheduleRun.objects.count())
+    # In the order in which they are made, and in the month that the calendar shows.
+    at = timezone.now() - timedelta(microseconds=9 - ScheduleRun.objects.count())
     times = {"due_at": at, "moment": at, "started_at": at, "finished_at": at}
     run = ScheduleRun.objects.create(schedule=schedule, cause="due", status="succeeded", note=note, **times)
     if job:
