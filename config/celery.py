@@ -1,4 +1,4 @@
-"""The Celery application. Its settings are the CELERY_* lines of config/settings.py."""
+"""The Celery application. config/celery_settings.py has its settings, config/settings.py those of the environment."""
 
 import os
 
