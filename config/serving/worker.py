@@ -14,8 +14,8 @@ from gunicorn.workers import gasgi
 from config.serving.front import Front
 
 # Seconds that a connection may be without a request before it is closed. Longer than proxies keep one (nginx and AWS
-# 60, Traefik 90, Caddy 120): they answer 502 if a connection is closed while they send a request on it.
-IDLE_SECONDS = 125
+# 60, Traefik 90, Caddy 120, Google Cloud 600): they answer 502 if it is closed while they send a request on it.
+IDLE_SECONDS = 620
 # Open connections of a process above which each new one closes an idle one. Many systems allow 1,024 open files.
 MANY = 500
 
