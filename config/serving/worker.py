@@ -31,7 +31,7 @@ class Protocol(ASGIProtocol):
         super().connection_made(transport)
         self._keepalive = IDLE_SECONDS
         if len(self.open) >= MANY:
-            any(each.closed_if_idle() for each in list(self.open))
+            any(each.closed_if_idle() for each in list(self.open))  # Up to the first one that was idle.
         self.open[self] = None
         self._keepalive_handle = self.worker.loop.call_later(settings.BODY_GRACE_SECONDS, self._keepalive_timeout)
 

@@ -102,7 +102,8 @@ def test(channel: Channel) -> None:
 def readable(notices: Iterable[Notification]) -> set[int]:
     """The ids of the messages that the acting person may read: about imports and schedules that the person may see.
 
-    Who administers a channel may see fewer than it tells of. One whose import is deleted is for who sees everything.
+    A channel tells of more than the person who administers it may see. A message whose import is deleted is for
+    those who see everything.
     """
     notices = list(notices)
     if sees_everything():
