@@ -16,8 +16,8 @@ from config.serving.front import Front
 # Seconds that a connection may be without a request before it is closed. Longer than proxies keep one (nginx and AWS
 # 60, Traefik 90, Caddy 120, Google Cloud 600): they answer 502 if it is closed while they send a request on it.
 IDLE_SECONDS = 620
-# Open connections of a process above which each new one closes an idle one. Many systems allow 1,024 open files.
-MANY = 500
+# With so many open connections of a process, each new one closes an idle one. Many systems allow 1,024 open files.
+CROWDED = 500
 
 
 class Protocol(ASGIProtocol):
@@ -30,8 +30,9 @@ class Protocol(ASGIProtocol):
         """Begin to wait for the headers. gunicorn itself stops the timer when they are there."""
         super().connection_made(transport)
         self._keepalive = IDLE_SECONDS
-        if len(self.open) >= MANY:
-            any(each.closed_if_idle() for each in list(self.open))  # Up to the first one that was idle.
+        if len(self.open) >= CROWDED:
+            for oldest in self.idle()[:1]:
+                oldest.close()
         self.open[self] = None
         self._keepalive_handle = self.worker.loop.call_later(settings.BODY_GRACE_SECONDS, self._keepalive_timeout)
 
@@ -40,12 +41,19 @@ class Protocol(ASGIProtocol):
         super().connection_lost(exc)
         self.open.pop(self, None)
 
-    def closed_if_idle(self) -> bool:
-        """Close the connection if it is without a request: its timer runs then, and only then. Whether that was so."""
-        if self._closed or not self._keepalive_handle:
-            return False
+    @property
+    def is_idle(self) -> bool:
+        """Whether the connection is open and without a request: its timer runs then, and only then."""
+        return self._keepalive_handle is not None and not self._closed
+
+    def close(self) -> None:
+        """Close the connection, as when its time without a request is over."""
         self._keepalive_timeout()
-        return True
+
+    @classmethod
+    def idle(cls) -> list["Protocol"]:
+        """The connections without a request, the oldest first."""
+        return [each for each in cls.open if each.is_idle]
 
 
 gasgi.ASGIProtocol = Protocol
@@ -55,9 +63,9 @@ class Worker(gasgi.ASGIWorker):
     """A process that serves requests; `--worker-class` names it."""
 
     def handle_exit_signal(self) -> None:
-        """End after SIGTERM. gunicorn waits for the connections; idle ones and those of listeners would last on."""
+        """End after SIGTERM. gunicorn waits for all connections, so idle ones and those of listeners are ended here."""
         super().handle_exit_signal()
-        for each in list(Protocol.open):
-            each.closed_if_idle()
+        for each in Protocol.idle():
+            each.close()
         if isinstance(self.asgi, Front):
             self.asgi.end_listening()

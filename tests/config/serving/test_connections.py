@@ -50,9 +50,9 @@ def test_an_idle_connection_ends_before_the_requests_of_a_server_that_ends(site:
         site.start()
 
 
-def test_beyond_many_each_new_connection_closes_the_oldest_idle_one(site: WebSite):
+def test_in_a_crowd_each_new_connection_closes_the_oldest_idle_one(site: WebSite):
     with ExitStack() as kept:
-        connections = [kept.enter_context(site.connect()) for _ in range(worker.MANY)]
+        connections = [kept.enter_context(site.connect()) for _ in range(worker.CROWDED)]
         connections += [kept.enter_context(idle(site)) for _ in range(2)]
         assert [each.recv(1) for each in connections[:2]] == [b"", b""]
         connections[2].setblocking(False)
