@@ -1,4 +1,4 @@
-"""A request that a test holds back, while the page goes on."""
+"""Delays a request of a page until the test releases it."""
 
 import re
 
@@ -8,7 +8,7 @@ from tests.stack import wait_until
 
 
 class HeldRequest:
-    """The first request to an address. It waits for `release`; all later ones pass."""
+    """The first request to an address, delayed until `release`. Later requests pass."""
 
     def __init__(self, page: Page, address: str | re.Pattern[str]) -> None:
         self._page, self._held = page, list[Route]()

@@ -16,7 +16,7 @@ from tests.importer.schedules.steps import outcomes, run_now, to_end
 
 DATED = {"pattern": "sales-{date:%Y%m%d}.csv", "trigger": "cron", "cron": "30 2 * * *", "zone": "Europe/Vienna"}
 
-# Not the time of the test: between two changes of the clock, every day has one due time after its noon.
+# A fixed noon, not the time of the test: no change of the clocks moves the due time of a night across it.
 NOON = datetime(2026, 3, 20, 11, tzinfo=UTC)
 
 
