@@ -18,7 +18,7 @@ from importer import queue
 from importer.engine.mysql.connection import Address
 from importer.management.processes.private_servers import PrivateRedis
 from importer.sources.store.file_store import FileStore, file_store
-from tests import examples  # noqa: F401 - registers the profiles before pytest loads one
+from tests import alternation, examples  # noqa: F401 - registers the profiles before pytest loads one
 from tests.documents import all_checked
 from tests.file_servers.s3 import S3Files, s3_files
 from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401
@@ -53,17 +53,35 @@ NEEDS = {
 garbage.pause()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    alternation.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    alternation.choose_seed(config)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how this run's choice of servers is repeated."""
+    if len(FLAVOURS) > 1 and not config.option.every_server:
+        terminalreporter.write_line(f"--server-seed={config.option.server_seed} chose the servers.")
+
+
 def pytest_collection_finish() -> None:
     """Look for garbage from now on: what is imported and collected is none."""
     garbage.resume()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Mark each test by its needs, so that `make quick` can skip every test that needs a server."""
     for item in items:
         for fixture in _fixtures(item):
             if marker := NEEDS.get(fixture):
                 item.add_marker(marker)
+    yield
+    # After the options of the command line: of two twins, one may be left out by its name.
+    alternation.alternate(config, items)
     # Tests with workers come last: others stop the workers, or leave them idle beside them.
     items.sort(key=lambda item: "stack" in _fixtures(item))
 
@@ -120,7 +138,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Test
 
 @pytest.fixture(params=FLAVOURS)
 def server(request: pytest.FixtureRequest, servers: dict[str, TestServer]) -> TestServer:
-    """Each server in turn: a test with this fixture runs on all of them."""
+    """A server of each kind for a test that is marked `both_servers`, and of one kind for others (alternation.py)."""
     return servers[request.param]
 
 

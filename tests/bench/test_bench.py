@@ -19,6 +19,8 @@ from importer.engine.mysql.connection import connect, execute
 from importer.experiments.workloads import WORKLOADS
 from tests.stack import ROOT
 
+pytestmark = pytest.mark.both_servers
+
 ROWS = 2000
 SAMPLE = 40
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from django.apps import apps
 from django.db.models import UniqueConstraint
 
@@ -9,6 +10,8 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from tests.importer.management.installation import Installation
 from tests.targets import TestServer
 from tests.web_site import own_database
+
+pytestmark = pytest.mark.both_servers
 
 PASSWORD = "mill-race-9"
 SIGN_IN = """

@@ -18,6 +18,8 @@ from tests.importer.steps import run
 from tests.stack import Stack, wait_until
 from tests.targets import saved_target
 
+pytestmark = pytest.mark.both_servers
+
 Status = ImportJob.Status
 FEW = 2000
 

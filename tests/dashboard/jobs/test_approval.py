@@ -14,7 +14,7 @@ from tests.importer.jobs.test_approval import created, now
 from tests.importer.steps import run
 from tests.people import admin, operator, viewer
 
-pytestmark = pytest.mark.usefixtures("no_workers")
+pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.both_servers]
 Status = ImportJob.Status
 target, ann, bob, file = of_import.target, of_import.ann, of_import.bob, of_import.file
 

@@ -13,6 +13,8 @@ from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute
 from tests.engine.loads import run_sql, works
 
+pytestmark = pytest.mark.both_servers
+
 
 @pytest.fixture
 def session(database: Address, tmp_path: Path) -> Iterator[ChunkSession]:

@@ -16,6 +16,8 @@ from importer.engine.source.dialect import MYSQL_TSV
 from importer.engine.target import staging
 from tests.engine.staged import DIALECT, given, planned, rows_of
 
+pytestmark = pytest.mark.both_servers
+
 TAB_SEPARATED = replace(MYSQL_TSV, header=False)
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), seen INT DEFAULT 7)"
 LOWER = "UNIQUE (lower_name), lower_name VARCHAR(20) AS (LOWER(name))"

@@ -15,6 +15,8 @@ from importer.engine.target.table_backup import size as backup_size
 from tests.engine.loads import account_with
 from tests.engine.staged import Import, given, planned, rows_of
 
+pytestmark = pytest.mark.both_servers
+
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))"
 
 # What would stay with a table whose name another table takes, and the reason for the refusal.

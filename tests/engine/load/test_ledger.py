@@ -13,6 +13,8 @@ from importer.engine.mysql.connection import Address, connect, fetch_row
 from importer.engine.plan.options import Options
 from tests.engine.loads import account_with, five_chunks, rows_of, run_sql
 
+pytestmark = pytest.mark.both_servers
+
 ENTRY = ledger.Entry("job", 0, 1, 10, 100, "")
 
 

@@ -15,6 +15,8 @@ from importer.experiments.raw.slow_link import Link, linked
 from tests.engine.loads import rows_of
 from tests.engine.planner.test_planner import plan, server, why
 
+pytestmark = pytest.mark.both_servers
+
 
 class TestMeasured:
     @pytest.fixture

@@ -16,6 +16,8 @@ from importer.engine.schema.table import read_table
 from importer.engine.target import staging
 from tests.engine.staged import DIALECT, Import, given, planned, rows_of
 
+pytestmark = pytest.mark.both_servers
+
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), KEY by_name (name))"
 
 

@@ -11,6 +11,8 @@ from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from tests.engine.loads import run_sql, works
 
+pytestmark = pytest.mark.both_servers
+
 METHODS = ["load_data_local", "insert", "insert_prepared"]
 MAPPING = [ColumnMapping("n", ("", "NA")), ColumnMapping("d", ("",)), ColumnMapping("t")]
 

@@ -11,6 +11,8 @@ from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.schema import introspection
 from tests.engine.staged import given, planned, rows_of
 
+pytestmark = pytest.mark.both_servers
+
 SHOWN = "show_gipk_in_create_table_and_information_schema"
 
 

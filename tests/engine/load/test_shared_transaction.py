@@ -21,6 +21,8 @@ from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 from tests.engine.loads import HEADERLESS, five_chunks, loads_so_far, rows_of, run_sql, works
 
+pytestmark = pytest.mark.both_servers
+
 SMALL = Options(chunk_bytes=18)
 CHUNKS = 5
 

@@ -13,6 +13,8 @@ from importer.engine.plan.options import Options
 from tests.engine import loads
 from tests.engine.loads import rows_of, run_sql, works
 
+pytestmark = pytest.mark.both_servers
+
 RIGHT = [(1, 20, 40, "ab"), (2, 30, 60, "NULL")]
 
 

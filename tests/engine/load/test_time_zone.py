@@ -18,6 +18,8 @@ from tests.engine.load.values import Came, came_of
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql, works
 from tests.engine.time_zones import add_zone
 
+pytestmark = pytest.mark.both_servers
+
 # 2024-01-31 10:00 UTC, and 2024-07-01 10:00 UTC.
 WINTER, SUMMER = 1706695200, 1719828000
 HOUR = 3600

@@ -10,6 +10,8 @@ from importer.engine.mysql.connection import Address, connect, connect_loader, e
 from tests.engine.loads import account_with, rows_of, run_sql
 from tests.engine.staged import given, planned
 
+pytestmark = pytest.mark.both_servers
+
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), seen INT DEFAULT 7)"
 THERE = "INSERT INTO t (id, name) VALUES (1, 'as it is'), (2, 'will change'), (3, 'not in the file')"
 # Two equal ones (1, the second 4), two that change a row (2, the third 4), two new ones.

@@ -9,6 +9,8 @@ from importer.engine.mysql.connection import Address
 from importer.engine.source.dialect import Dialect
 from tests.engine.load.values import REJECT, Came, came_of
 
+pytestmark = pytest.mark.both_servers
+
 DIALECT = Dialect(header=False)
 LONG = f"1.{'0' * 39}1"
 

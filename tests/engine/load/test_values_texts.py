@@ -11,6 +11,8 @@ from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 from tests.engine.load.values import REJECT, came_of
 
+pytestmark = pytest.mark.both_servers
+
 TEXTS = "a VARCHAR(200), b VARCHAR(200)"
 NUMBERED = "n INT, t VARCHAR(200)"
 

@@ -18,6 +18,8 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from tests.engine.load.test_chunk import columns, given_table, ranges, rows_of
 
+pytestmark = pytest.mark.both_servers
+
 DIALECT = replace(RFC4180, header=False)
 BEGAN = "2024-03-31 01:02:03"
 

@@ -19,6 +19,8 @@ from importer.engine.stored import from_json, to_json
 from importer.engine.validation import ValidationRules
 from tests.engine.mapping.loaded_values import Loaded, read, stored
 
+pytestmark = pytest.mark.both_servers
+
 NUMBERS = [
     ("decimal-comma", "DECIMAL(9,3)", {"1234,5": "1234.5", "-0,125": "-0.125", "+7": "7", "12": "12"}),
     ("thousands-comma", "DECIMAL(12,3)", {"1,234.5": "1234.5", "1,234,567": "1234567", "1234.5": "1234.5", "-1": "-1"}),

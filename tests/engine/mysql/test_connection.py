@@ -7,6 +7,8 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load.methods import load_data_local
 from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
 
+pytestmark = pytest.mark.both_servers
+
 
 def broken() -> Iterator[bytes]:
     """A feed that cannot be read."""

@@ -11,6 +11,8 @@ from importer.engine.mysql.connection import Address, connect_loader, execute, f
 from importer.engine.mysql.quoting import quote_name, quote_text
 from tests.examples import examples
 
+pytestmark = pytest.mark.both_servers
+
 # What opens, closes or escapes something in SQL, ends a statement, or is half of another character.
 HAZARDS = [
     "'",

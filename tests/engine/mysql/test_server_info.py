@@ -5,6 +5,8 @@ import pytest
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.mysql.server_info import Server, is_loopback, read_server
 
+pytestmark = pytest.mark.both_servers
+
 
 def read(address):
     with connect(address) as connection:

@@ -17,6 +17,8 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.charsets import WITH_ASCII
 from tests.engine.loads import rows_of, run_sql, works
 
+pytestmark = pytest.mark.both_servers
+
 COLUMNS = {
     "n": "INT NOT NULL PRIMARY KEY", "d": "DECIMAL(9,3)", "f": "DOUBLE", "da": "DATE", "mo": "DATETIME(2)",
     "ti": "TIME", "ye": "YEAR", "ch": "CHAR(3)", "va": "VARCHAR(4) COLLATE utf8mb4_bin", "te": "TEXT",

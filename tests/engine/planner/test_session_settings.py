@@ -24,6 +24,8 @@ from tests.engine.loads import account_with, load_file, rows_of, run_sql, works
 from tests.engine.planner.test_planner import column, plan, table
 from tests.targets import TestServer
 
+pytestmark = pytest.mark.both_servers
+
 
 @pytest.fixture
 def child(database: Address) -> Address:

@@ -16,6 +16,8 @@ from importer.engine.mysql.error_messages import MEANINGS, is_lost
 from importer.engine.preflight import check
 from importer.engine.units import human_bytes
 
+pytestmark = pytest.mark.both_servers
+
 CANARY = "CANARY-7f3a"
 STEPS = (*preflight.SERVER_STEPS, *preflight.DATABASE_STEPS)
 

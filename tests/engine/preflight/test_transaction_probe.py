@@ -11,6 +11,8 @@ from importer.engine.mysql.server_info import Server
 from importer.engine.preflight.transaction_probe import require_exactly_once, unfit
 from tests.engine.loads import rows_of, run_sql
 
+pytestmark = pytest.mark.both_servers
+
 UNTRIED = Server("Unknown server", "1.0", {}, local=True, cores=1)
 
 

@@ -9,6 +9,8 @@ from importer.engine.schema.column_names import LONGEST_NAME, name_columns
 from importer.engine.schema.new_table import NewColumn, NewTable
 from tests.examples import examples
 
+pytestmark = pytest.mark.both_servers
+
 HEADERS = [
     ("select", "order", "groups", "rank", "key", "lateral", "returning", "`a`", "a`b", "a.b", "100%", '"q"'),
     ("x" * 64, "x" * 65, "X" * 70, "ä" * 80),

@@ -23,6 +23,8 @@ from importer.engine.validation.column_rules import rule_of
 from tests.engine.loads import run_sql
 from tests.targets import TestServer
 
+pytestmark = pytest.mark.both_servers
+
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = {each.name for each in COLUMN_TYPES}
 ARGUMENTS = {

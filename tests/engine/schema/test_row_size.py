@@ -11,6 +11,8 @@ from importer.engine.schema.new_table import NewColumn, NewTable, change_table, 
 from importer.engine.schema.row_size import MOST_COLUMNS, fit_row_size, row_size
 from tests.targets import TestServer
 
+pytestmark = pytest.mark.both_servers
+
 TYPES = ["tinyint", "int", "bigint", "double", "float", "date", "datetime", "datetime(3)", "datetime(6)", "timestamp",
          "time", "year", "decimal(6,2)", "decimal(20,4)", "decimal(65,30)", "varchar(1)", "varchar(9)", "varchar(10)",
          "varchar(16)", "varchar(32)", "varchar(63)", "varchar(64)", "varchar(255)", "varchar(1000)", "char(3)",

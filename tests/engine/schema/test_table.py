@@ -13,6 +13,8 @@ from importer.engine.schema.table import (
 )
 from tests.engine.loads import account_with, run_sql
 
+pytestmark = pytest.mark.both_servers
+
 
 def digest_and_definition(address: Address, name: str = "t") -> tuple[str, str]:
     with connect(address) as connection:

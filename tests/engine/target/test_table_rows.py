@@ -7,6 +7,8 @@ from importer.engine.mysql.connection import connect, execute
 from importer.engine.target import table_rows
 from importer.engine.target.table_rows import read_rows
 
+pytestmark = pytest.mark.both_servers
+
 
 def make(address, *statements):
     with connect(address) as connection:

@@ -13,6 +13,8 @@ from importer.engine.target.temporary_changes import DeferralRefused, TemporaryC
 from tests.engine.staged import given
 from tests.targets import TestServer
 
+pytestmark = pytest.mark.both_servers
+
 PARENT = "CREATE TABLE parent (id INT PRIMARY KEY, g INT NOT NULL, UNIQUE KEY g (g))"
 CHILD = r"""CREATE TABLE t (
   id INT NOT NULL AUTO_INCREMENT, a INT, b VARCHAR(600) CHARACTER SET utf8mb4, p INT, g INT, x TEXT,

@@ -31,6 +31,8 @@ from importer.engine.validation.verdict import Level, Verdict
 from tests.engine.reference import in_file
 from tests.examples import examples
 
+pytestmark = pytest.mark.both_servers
+
 needs_library = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
 
 JSON = Json("json")

@@ -25,6 +25,8 @@ from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.validation import BlockFindings, ValidationRules
 from tests.examples import examples
 
+pytestmark = pytest.mark.both_servers
+
 DIALECT = Dialect(header=False)
 MAPPING = (ColumnMapping("id"), ColumnMapping("x"))
 EXAMPLES = examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -25,6 +25,8 @@ from tests.documents import read
 from tests.stack import PYTHON, ROOT, wait_until
 from tests.targets import saved_target
 
+pytestmark = pytest.mark.both_servers
+
 XA, MYISAM = "own server, innodb_support_xa off", "own server, MyISAM, performance_schema off"
 
 

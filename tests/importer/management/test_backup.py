@@ -83,6 +83,7 @@ def application_database(kind: str, server: TestServer) -> Iterator[str]:
         yield url_of(address)
 
 
+@pytest.mark.both_servers
 @pytest.mark.parametrize("kind", ["sqlite", "server"])
 def test_a_restored_installation_imports_with_its_passwords_and_retries_its_jobs(
     kind: str, servers: dict[str, TestServer], server: TestServer, warehouse: Address, tmp_path: Path

@@ -18,7 +18,7 @@ from tests.dashboard.job_data import Status
 from tests.importer.retention.conftest import NOW
 from tests.targets import saved_target
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_servers]
 
 OTHERS = "00000000-0000-0000-0000-000000000001"
 

@@ -22,7 +22,7 @@ from tests.importer.steps import queued, run, take
 from tests.stack import wait_until
 from tests.targets import TestServer, on_one_server
 
-pytestmark = pytest.mark.usefixtures("no_workers")
+pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.both_servers]
 
 ROWS = 3000
 PASSWORD = "first-Passw0rd"

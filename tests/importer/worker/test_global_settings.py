@@ -24,6 +24,8 @@ from tests.importer.worker.test_change_target import raising
 from tests.importer.worker.test_obstacles import until_stuck
 from tests.targets import TestServer, saved_target
 
+pytestmark = pytest.mark.both_servers
+
 FLUSH = "innodb_flush_log_at_trx_commit"
 
 

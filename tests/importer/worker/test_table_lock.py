@@ -14,6 +14,8 @@ from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target
 
+pytestmark = pytest.mark.both_servers
+
 
 @pytest.mark.usefixtures("no_workers")
 @pytest.mark.parametrize("more", [{"on_error": "reject"}, {"on_duplicate": "skip"}], ids=["reject", "skip"])

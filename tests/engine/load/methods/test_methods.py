@@ -20,6 +20,8 @@ from tests.engine.preflight.test_preflight import setting
 from tests.generated import Bench, make_case
 from tests.targets import TestServer
 
+pytestmark = pytest.mark.both_servers
+
 # One that reads a file on the server has tests of its own (tests/importer/connections/by_hand/test_read_by_server.py).
 MANY = [
     each.name

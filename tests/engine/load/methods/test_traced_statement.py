@@ -10,6 +10,8 @@ from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from tests.engine.loads import counting_loads, load_bytes, rows_of, run_sql
 
+pytestmark = pytest.mark.both_servers
+
 STOP = Options(checks=False)
 COLUMNS = (
     "first {type}, n DECIMAL(9,3), f DOUBLE, d DATETIME(3), y YEAR, e ENUM('a','b'), s SET('x','y'),"

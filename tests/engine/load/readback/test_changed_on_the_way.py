@@ -13,6 +13,8 @@ from importer.engine.plan.options import Options
 from tests.engine.loads import rows_of, run_sql, works
 from tests.proxy import proxy
 
+pytestmark = pytest.mark.both_servers
+
 TABLES = {"by key": "id INT PRIMARY KEY", "by number": "n INT AUTO_INCREMENT PRIMARY KEY, id INT"}
 BYTE = ((b"name 0077", b"nane 0077"),)
 EXCHANGED = ((b"name 0011", b"name XXXX"), (b"name 0012", b"name 0011"), (b"name XXXX", b"name 0012"))

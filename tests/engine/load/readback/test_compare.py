@@ -27,6 +27,8 @@ from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records import large_values
 
+pytestmark = pytest.mark.both_servers
+
 # Column type, the value in the file, and the expected verdict on the value that the server returns for it.
 CASES = [
     ("INT", "+5", Sameness.SAME),

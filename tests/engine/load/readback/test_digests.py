@@ -29,7 +29,7 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 
-pytestmark = pytest.mark.skipif(not loader.library(), reason="digests need the C library")
+pytestmark = [pytest.mark.skipif(not loader.library(), reason="digests need the C library"), pytest.mark.both_servers]
 
 PLAIN = Dialect(delimiter=";", header=False)
 CHANCE = random.Random(34)

@@ -10,6 +10,8 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
 from tests.engine.staged import given, planned, rows_of
 
+pytestmark = pytest.mark.both_servers
+
 # A key from the file, and numbers of the server.
 KEYS = ["id INT PRIMARY KEY", "n INT AUTO_INCREMENT PRIMARY KEY, id INT"]
 ROWS = "1,1.25,é,0.1,{},A\n2,2.50,b,1.1,[],B\n"

@@ -16,7 +16,7 @@ from importer.engine.plan.options import Options
 from importer.engine.units import MIB
 from tests.engine.loads import inserted_at_each_begin, rows_of, run_sql, works
 
-pytestmark = pytest.mark.skipif(not loader.library(), reason="digests need the C library")
+pytestmark = [pytest.mark.skipif(not loader.library(), reason="digests need the C library"), pytest.mark.both_servers]
 
 ROWS = 2500
 

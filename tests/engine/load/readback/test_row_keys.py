@@ -15,6 +15,8 @@ from importer.engine.source.dialect import Dialect
 from tests.engine.load.values import came_of
 from tests.engine.loads import rows_of
 
+pytestmark = pytest.mark.both_servers
+
 DIALECT = Dialect(header=False, delimiter=";")
 # Type of a key column and a text that both servers take for it.
 KEYS = [

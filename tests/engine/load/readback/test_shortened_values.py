@@ -11,6 +11,8 @@ from importer.engine.source.dialect import Dialect
 from tests.engine.loads import load_bytes, run_sql
 from tests.targets import TestServer
 
+pytestmark = pytest.mark.both_servers
+
 DIALECT = Dialect(header=False, delimiter=";", quote="")
 FULL = Options(verify="full")
 # The type of a column, a value that goes into it, and what a trigger makes of the value.

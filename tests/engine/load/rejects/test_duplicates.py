@@ -12,6 +12,8 @@ from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from tests.engine.loads import REJECT, account_with, counting_loads, load_bytes, rows_of, run_sql
 
+pytestmark = pytest.mark.both_servers
+
 STOP = Options(checks=False)
 SKIP = Options(on_duplicate="skip", checks=False)
 REPLACE = Options(on_duplicate="replace", checks=False)

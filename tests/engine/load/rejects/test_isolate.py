@@ -28,6 +28,8 @@ from tests.engine.loads import (
 from tests.proxy import cutting_at_commit
 from tests.targets import TestServer
 
+pytestmark = pytest.mark.both_servers
+
 STOP = Options(checks=False)
 
 

@@ -16,6 +16,8 @@ from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
 from tests.engine.loads import REJECT, load_bytes, rows_of, run_sql
 
+pytestmark = pytest.mark.both_servers
+
 CASES = int(os.environ.get("CASES", "8"))
 CREATE = (
     "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(5) NOT NULL, born DATE, price DECIMAL(7,2), parent INT, code INT,"

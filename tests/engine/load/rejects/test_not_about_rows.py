@@ -15,6 +15,8 @@ from importer.management.processes.private_databases import PrivateMariaDB
 from tests.engine.loads import REJECT, loads_so_far, rows_of, run_sql, works
 from tests.targets import UNSYNCED, TestServer
 
+pytestmark = pytest.mark.both_servers
+
 # Of a file, a storage engine, memory, the binary log, a lock, the account, a trigger's own account.
 NUMBERS = [3, 28, 126, 1026, 1034, 1436, 1534, 1598, 1412, 1226, 1449, 1878, 3015]
 

@@ -8,6 +8,8 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
 from tests.engine.loads import load_bytes, run_sql
 
+pytestmark = pytest.mark.both_servers
+
 READINGS = [
     ("DECIMAL(8,2)", ColumnMapping("v", transforms=("decimal-comma",)), "free", "decimal comma"),
     ("TINYINT", ColumnMapping("v", transforms=("yes-no",)), "maybe", "yes or no"),

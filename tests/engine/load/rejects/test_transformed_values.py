@@ -21,6 +21,8 @@ from importer.engine.source.dialect import RFC4180
 from tests.engine.load.test_chunk import given_table, ranges
 from tests.engine.loads import load_bytes, rows_of, run_sql
 
+pytestmark = pytest.mark.both_servers
+
 DIALECT = replace(RFC4180, delimiter=";", header=False)
 MAPPING = (
     ColumnMapping("n", (), "", ("thousands-dot",)),

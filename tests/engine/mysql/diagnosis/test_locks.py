@@ -7,6 +7,8 @@ from importer.engine.mysql.diagnosis.sessions import read_sessions
 from tests.engine.mysql.diagnosis.scene import Scene
 from tests.stack import wait_until
 
+pytestmark = pytest.mark.both_servers
+
 LOAD = "INSERT INTO t VALUES (7, 8)"
 HELD = {
     "row_lock": ("START TRANSACTION", "INSERT INTO t VALUES (7, 7)"),

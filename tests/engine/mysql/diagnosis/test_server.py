@@ -13,6 +13,8 @@ from importer.engine.mysql.diagnosis.facts import Facts
 from importer.engine.mysql.diagnosis.snapshot import Snapshot, read_snapshot
 from tests.engine.mysql.diagnosis.scene import Scene, setting
 
+pytestmark = pytest.mark.both_servers
+
 
 @contextmanager
 def plain_account(scene: Scene):

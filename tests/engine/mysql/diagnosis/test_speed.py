@@ -25,6 +25,8 @@ from tests.engine.mysql.diagnosis.scene import Scene, setting
 from tests.stack import wait_until
 from tests.targets import UNSYNCED, PreparedMariaDB
 
+pytestmark = pytest.mark.both_servers
+
 SMALL_LOG = {"mariadb": ("innodb_log_file_size", 16 * 2**20), "mysql": ("innodb_redo_log_capacity", 8 * 2**20)}
 
 

@@ -22,6 +22,8 @@ from importer.engine.plan.options import Options
 from tests.engine.loads import account_with, rows_of, run_sql, works
 from tests.stack import wait_until
 
+pytestmark = pytest.mark.both_servers
+
 BY_PIPE = Options(method="load_data_server", checks=False)
 DIES = """
 import os, sys

@@ -10,6 +10,8 @@ from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.mysql.servers import kinds
 from importer.engine.mysql.servers.recognition import Signs, recognise
 
+pytestmark = pytest.mark.both_servers
+
 RECORDED = [
     # Name, version, version_comment, further variables.
     ("MySQL", "8.4.6", "MySQL Community Server - GPL", {"innodb_version": "8.4.6"}),

@@ -24,7 +24,7 @@ from tests.importer.steps import run
 from tests.server_folder import file_for, largest_packet
 from tests.targets import on_one_server, saved_target, target_with
 
-pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
+pytestmark = [pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db"), pytest.mark.both_servers]
 TABLE = "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(12) CHARACTER SET utf8mb4, n INT)"
 ITSELF = Options(method="load_data_infile")
 FILE = '\ufeffid,word,n\n1,"a ""b""",10\n2,NULL,\n3,"si\nx",-3\n4,žluť,4\n'.encode()
