@@ -23,6 +23,7 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "balanced": False,
         "reading": None,
         "plan": None,
+        "loaded_before": None,
         "approval": None,
         "priority": None,
         "seconds": {},

@@ -19,6 +19,10 @@ SCHEMA = {
         "balanced": {"type": "boolean"},
         "reading": {"type": ["object", "null"]},
         "plan": {"type": ["object", "null"]},
+        "loaded_before": {
+            "type": ["object", "null"],
+            "description": "The import that had loaded the same content into the table: job, at, by, rows.",
+        },
         "problem": {"type": ["object", "null"]},
     },
 }

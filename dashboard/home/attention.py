@@ -12,9 +12,9 @@ from dashboard.home.days import COLOUR, DAYS, ended_lately, under_way
 from importer import schedules
 from importer.access.policy import seen
 from importer.engine.mysql.reasons import shown
-from importer.jobs.rejects.reloaded_rows import COMPLETE_IMPORTS, rows_taken
+from importer.jobs.rejects.reloaded_rows import rows_taken
 from importer.models import DiscoveredFile, ImportJob, ScheduleRun
-from importer.models.outcomes import WITH_REJECTS, Colour, outcome_words
+from importer.models.outcomes import COMPLETE_IMPORTS, WITH_REJECTS, Colour, outcome_words
 from importer.models.outcomes.runs import outcome_of_run, with_imports
 
 MOST_SHOWN = 8

@@ -93,6 +93,24 @@ class SourceChanged(SourceProblem):
     code = 1102
 
 
+@dataclass
+class LoadedBefore(Problem):
+    """An import has loaded the content into the table already, and this one is to load it once (Options.once).
+
+    `earlier`: that import (plan.previous_imports.EarlierLoad).
+    """
+
+    earlier: Any = None
+
+    code = 1103
+
+
+class LoadedInPart(Problem):
+    """Another import of the content has not loaded all of it, and this one is to load it once (Options.once)."""
+
+    code = 1104
+
+
 class DiskFull(SourceProblem):
     """A disk has no room left, except what is kept free."""
 

@@ -17,9 +17,12 @@ from importer.models import ImportJob
 from importer.notifications import approval_wanted
 
 # Parts of the plan that only explain it, or change the speed of the load and not the rows.
-NOT_APPROVED = (FORMAT_KEY, "reasons", "seen", "parallelism", "first_chunk_bytes", "last_chunks", "transaction_bytes")
-# Options that change when an import loads, and not what it writes.
-NOT_APPROVED_OPTIONS = ("priority",)
+NOT_APPROVED = (
+    *(FORMAT_KEY, "reasons", "loaded_before", "seen"),
+    *("parallelism", "first_chunk_bytes", "last_chunks", "transaction_bytes"),
+)
+# Options that change when or whether an import loads, and not what it writes.
+NOT_APPROVED_OPTIONS = ("priority", "once")
 
 _DEEDS = {
     "append": "{rows} of {file} are added to {table} on {target}.",

@@ -33,7 +33,7 @@ from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
 from importer.jobs.obstacles import put_back_variables
 from importer.jobs.rejects.counts import COUNTS
-from importer.jobs.same_table import why_rows_are_gone
+from importer.jobs.same_table import require_once, why_rows_are_gone
 from importer.jobs.steps.staging import who_cleans
 from importer.jobs.transitions import JobStep, Status, change, change_status, unqueue
 from importer.models import Chunk, ImportJob, JobRecord, Level, SourceFile, Trial
@@ -75,37 +75,40 @@ def create(
 
     `rejects_of` is the job whose reject file is imported; `trial` is the lab's trial that the job is for; `started_by`
     are people other than `user` and the acting person who may not approve it. Raises Forbidden if the acting person may
-    not load into the table.
+    not load into the table, and LoadedBefore or LoadedInPart if it is to load a content once that another has begun.
     """
     require(Level.LOAD, prepared.target, prepared.table.schema, prepared.table.name)
-    job = ImportJob.objects.create(
-        key=prepared.key,
-        target=prepared.target,
-        source=prepared.source,
-        schema_name=prepared.table.schema,
-        table_name=prepared.table.name,
-        created_by=user,
-        asked_by=user,
-        starters=approval.starters(user, *started_by),
-        rejects_of=rejects_of,
-        trial=trial,
-        dialect_json=to_json(prepared.profile.dialect),
-        mapping_json=[to_json(each) for each in prepared.mapping],
-        fillings_json=[to_json(each) for each in prepared.fillings],
-        options_json=to_json(prepared.options),
-        plan_json=plan_to_json(prepared.plan),
-        reading_json=reading_to_json(prepared.reading),
-        new_table_json=to_json(prepared.new_table) if prepared.new_table else {},
-        files_json=[to_json(each) for each in prepared.files],
-        parallelism=prepared.plan.parallelism,
-        packing=prepared.profile.packing,
-        plain_size=prepared.profile.size,
-        data_offset=prepared.profile.data_offset,
-        data_line=prepared.profile.data_line,
-        scanned_bytes=prepared.profile.data_offset,
-        end_unread=prepared.end_unread,
-        phase_since=timezone.now(),
-    )
+    with transaction.atomic():
+        if prepared.options.once and trial is None:
+            require_once(prepared)
+        job = ImportJob.objects.create(
+            key=prepared.key,
+            target=prepared.target,
+            source=prepared.source,
+            schema_name=prepared.table.schema,
+            table_name=prepared.table.name,
+            created_by=user,
+            asked_by=user,
+            starters=approval.starters(user, *started_by),
+            rejects_of=rejects_of,
+            trial=trial,
+            dialect_json=to_json(prepared.profile.dialect),
+            mapping_json=[to_json(each) for each in prepared.mapping],
+            fillings_json=[to_json(each) for each in prepared.fillings],
+            options_json=to_json(prepared.options),
+            plan_json=plan_to_json(prepared.plan),
+            reading_json=reading_to_json(prepared.reading),
+            new_table_json=to_json(prepared.new_table) if prepared.new_table else {},
+            files_json=[to_json(each) for each in prepared.files],
+            parallelism=prepared.plan.parallelism,
+            packing=prepared.profile.packing,
+            plain_size=prepared.profile.size,
+            data_offset=prepared.profile.data_offset,
+            data_line=prepared.profile.data_line,
+            scanned_bytes=prepared.profile.data_offset,
+            end_unread=prepared.end_unread,
+            phase_since=timezone.now(),
+        )
     if trial is None:
         audit.import_created(job)
     return job

@@ -59,6 +59,7 @@ def report(
             "balanced": job.balanced,
             "reading": job.reading_json or None,
             "plan": _plan(job.plan),
+            "loaded_before": job.plan_json.get("loaded_before"),
             "approval": _approval(job),
             "priority": job.options.priority,
             "seconds": {"wait": job.wait_seconds, **step_seconds(job)},
@@ -91,8 +92,9 @@ def _hosts(job: ImportJob) -> dict[str, Any]:
 
 def report_of_plan(plan: ImportPlan, reading: Reading) -> dict[str, Any]:
     """The report of an import that was planned and not begun."""
-    values = {"reading": reading_to_json(reading), "plan": _plan(plan), "debug": {"plan": plan_to_json(plan)}}
-    return complete(PLANNED, values)
+    whole = plan_to_json(plan)
+    values = {"reading": reading_to_json(reading), "plan": _plan(plan), "loaded_before": whole["loaded_before"]}
+    return complete(PLANNED, {**values, "debug": {"plan": whole}})
 
 
 def report_of_problem(problem: Problem, job: ImportJob | None = None, exit_code: int | None = None) -> dict[str, Any]:
@@ -106,7 +108,8 @@ def report_of_problem(problem: Problem, job: ImportJob | None = None, exit_code:
         of_job["problem"] = of_job["problem"] or problem_values(problem.as_json())
         return {**of_job, "exit_code": of_job["exit_code"] if exit_code is None else exit_code}
     reading = reading_to_json(problem.reading) if isinstance(problem, NeedsAnswer) else None
-    values = {"reading": reading, "problem": problem_values(problem.as_json())}
+    stored = problem.as_json()
+    values = {"reading": reading, "loaded_before": stored.get("earlier"), "problem": problem_values(stored)}
     if exit_code == UNKNOWN:
         return complete(None, {**values, "exit_code": exit_code})
     return complete(outcome_of(problem), values)

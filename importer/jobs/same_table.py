@@ -6,12 +6,28 @@ from datetime import datetime
 from django.db.models import Min, Q, QuerySet
 
 from importer.access.policy import seen
-from importer.engine.errors import Problem
+from importer.engine.errors import LoadedInPart, Problem
 from importer.engine.target.write_modes import SWAPPING
-from importer.models import Chunk, ImportJob, Target
+from importer.models import Chunk, ImportJob, SourceFile, Target
+from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes.attempts import past_attempts
+from importer.preparation.prepare import PreparedImport
+from importer.preparation.previous_imports import (
+    earlier_load,
+    files_of_content,
+    imports_of_content,
+    noted,
+    refuse_repeated,
+    rows_gone,
+)
 
 MOST_NAMED = 3
+# Of an import that has ended and is not complete.
+_INCOMPLETE: dict[str, str] = {
+    ImportJob.Status.SUCCEEDED: "does not balance",
+    ImportJob.Status.FAILED: "has failed",
+    ImportJob.Status.CANCELLED: "was cancelled",
+}
 _AS_NEW = "Import the file as a new one: a retry would load only the rows that were missing before."
 
 
@@ -73,6 +89,61 @@ def why_rows_are_gone(job: ImportJob) -> Problem | None:
         " before went away with the old one.",
         where=str(job),
         advice=_AS_NEW,
+    )
+
+
+def require_once(prepared: PreparedImport) -> None:
+    """Raise LoadedBefore or LoadedInPart unless the import is the first of its content into the table.
+
+    Until the transaction ends, no other request looks whether it is.
+    """
+    source, target, options = prepared.source, prepared.target, prepared.options
+    schema, table = prepared.table.schema, prepared.table.name
+    list(files_of_content(source.files).select_for_update().order_by("pk").values_list("pk"))
+    earlier = earlier_load(source, target, schema, table, options.mode)
+    refuse_repeated(source, noted(prepared.plan, earlier), options)
+    if options.mode != "create":
+        _refuse_begun(source, target, schema, table)
+
+
+def _refuse_begun(source: SourceFile, target: Target, schema: str, table: str) -> None:
+    """Raise LoadedInPart if an import of the content is under way, or has ended with some of its rows in the table.
+
+    A second import could load rows twice. Raises it also while the content is not known.
+    """
+    if not source.fingerprint:
+        raise LoadedInPart(
+            "The file is still arriving, and only the whole of it shows whether it was loaded before.",
+            where=source.name,
+            advice="Start the import when all of it has arrived.",
+            retryable=True,
+            option="once",
+        )
+    incomplete = imports_of_content(source, target, schema, table).exclude(
+        status=ImportJob.Status.SUCCEEDED, balanced=True
+    )
+    begun = incomplete.exclude(rows_gone()).alias(rows=ROWS_IN_TABLE)
+    left_rows = Q(rows__gt=0) & (Q(options_json__mode="append") | Q(finished=True))
+    job = begun.filter(~Q(status__in=ImportJob.ENDED) | left_rows).order_by("-pk").first()
+    if job:
+        raise _in_part(job, source)
+
+
+def _in_part(job: ImportJob, source: SourceFile) -> Problem:
+    if not job.ended:
+        return LoadedInPart(
+            f"Import {job.pk} is loading the same content into {job.table}, and this import is to load it once.",
+            where=source.name,
+            advice=f"Wait until import {job.pk} has ended.",
+            retryable=True,
+            option="once",
+        )
+    ended = f"Import {job.pk} of the same content {_INCOMPLETE[job.status]}"
+    return LoadedInPart(
+        f"{ended}, and {job.rows_in_table:,} of its rows are in {job.table}.",
+        where=source.name,
+        advice=f"Retry it, which loads the rest: millrace job retry {job.pk}. To load all rows once more: --no-once",
+        option="once",
     )
 
 

@@ -38,7 +38,7 @@ SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
 # Other options that state a field of Dialect, which has the same name.
 FORMAT_FIELDS = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment", "skip_after_header", "skip_footer")
 # Options that are listed before all groups of the help.
-BEFORE_GROUPS = ("mode", "priority")
+BEFORE_GROUPS = ("mode", "once", "priority")
 
 
 def usage(word: str, table: str) -> str:
@@ -92,6 +92,7 @@ def add_flags(parser: argparse.ArgumentParser, add_server_flags: Callable[[argpa
     parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
     parser.add_argument("--preset", metavar="NAME", help="use a preset's target, table, format, columns and options")
     _add_option(parser, named("mode"))
+    _add_option(parser, named("once"))
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--plan-only", action="store_true", help="show the plan, and do not import")
     instead.add_argument(

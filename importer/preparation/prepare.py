@@ -52,7 +52,7 @@ from importer.engine.target.global_settings import check_global_variables
 from importer.models import ImportJob, Level, SourceFile, Target
 from importer.preparation.added_columns import add_to_context, add_to_plan
 from importer.preparation.joined_files import JoinedProfile, explain_order, join_files
-from importer.preparation.previous_imports import past
+from importer.preparation.previous_imports import earlier_load, noted, past
 from importer.preparation.row_problems import refuse_unreadable_rows
 from importer.preparation.table_context import SourceFacts, TableContext, read_context
 from importer.sources.upload_storage import waits_for_whole_files
@@ -166,8 +166,7 @@ def prepare(
     """Read the table and the file's format, map the fields and make the plan.
 
     `table_name` may be `table` or `schema.table`. `profile`: that of the file, if it was just read for this request.
-    Raises NeedsAnswer if the file can be read in more than one way, unless the request accepts guesses, Forbidden if
-    the acting person may not load into the table, and Problem with the first other obstacle.
+    Raises NeedsAnswer for a file that can be read in several ways, unless guesses are accepted, Forbidden, and Problem.
     """
     options = request.options or Options()
     schema, name = require_load(target, table_name)
@@ -199,6 +198,7 @@ def prepare(
         server_file=server_file,
     )
     plan = explain_order(add_to_plan(make_plan(planned_from), before, added), joined.files)
+    plan = noted(plan, earlier_load(source, target, context.table.schema, context.table.name, options.mode))
     _try_session(target, plan, server)
     return PreparedImport(
         key=key,
@@ -264,9 +264,7 @@ def _reading(
     if reading.guesses and not request.accept_guesses:
         raise NeedsAnswer(reading, source.name)
     check_given(mapping, context.table, request.fillings, profile.of_bytes)
-    if not reading.guesses:
-        return reading
-    return replace(reading, accepted=True)
+    return replace(reading, accepted=True) if reading.guesses else reading
 
 
 def _widths(table: Table) -> tuple[int, int]:
@@ -372,7 +370,7 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
             server_file=None if no_file else job.plan.statements.server_file,
         )
     )
-    plan = add_to_plan(plan, before, added).with_chunks_of(job.plan)
+    plan = noted(add_to_plan(plan, before, added).with_chunks_of(job.plan), job.plan.loaded_before)
     _try_session(job.target, plan, server)
     return plan
 

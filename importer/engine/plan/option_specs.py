@@ -13,12 +13,9 @@ from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.target.write_modes import MODES
 from importer.engine.units import MIB, human_bytes
 
-MOST_PARALLELISM = 64
-AS_PLANNED = "as planned"
-# The priorities of an import.
-NORMAL, HIGH, LOW = "normal", "high", "low"
-# The servers' own limit.
-MOST_PARTITIONS = 8192
+MOST_PARALLELISM, AS_PLANNED = 64, "as planned"
+NORMAL, HIGH, LOW = "normal", "high", "low"  # the priorities of an import
+MOST_PARTITIONS = 8192  # the servers' own limit
 
 
 class OptionKind(Enum):
@@ -234,8 +231,16 @@ OPTIONS: tuple[OptionSpec, ...] = (
             LOW: "Loads only while no other import waits for the workers.",
         },
     ),
-    # Has no flag: only a benchmark takes it off.
     OptionSpec(
+        "once",
+        OptionKind.SWITCH,
+        "--once",
+        "Repeated content",
+        "Refuses a content that an import has loaded into the table already; otherwise a note names it (default: no)",
+        answers={"yes": "Refuse it", "no": "Load it, with a note"},
+        group=Group.MODE,
+    ),
+    OptionSpec(  # Has no flag: only a benchmark takes it off.
         "checks", OptionKind.SWITCH, "", "Checks of values", "Finds silent changes of values", group=Group.VERIFY
     ),
     OptionSpec(

@@ -24,7 +24,8 @@ DEFAULT_LIMIT_WORDS = f"{DEFAULT_REJECTS} rows or {DEFAULT_REJECT_PERCENT} % of 
 class Options:
     """The requested settings. None leaves the choice to the planner, or sets no limit. Sizes are bytes.
 
-    `priority` decides which of several imports gets workers first; it changes nothing in the plan.
+    `priority` decides which of several imports gets workers first; it changes nothing in the plan. `once` refuses a
+    content that an import has loaded into the table already.
 
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
     `max_reject_percent` of the file's rows; without these numbers, up to `reject_limit`: NO_LIMIT, or DEFAULT_LIMIT for
@@ -56,6 +57,7 @@ class Options:
     verify: str = "counts"
     time_zone: str = ""
     priority: str = NORMAL
+    once: bool = False
     checks: bool = True
     method: str = "auto"
     rows_per_statement: int | None = None

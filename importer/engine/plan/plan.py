@@ -5,6 +5,7 @@ from functools import cached_property
 
 from importer.engine.feed.hex_decoder import HexStatement
 from importer.engine.feed.row_numbers import NUMBERS
+from importer.engine.plan.previous_imports import EarlierLoad
 from importer.engine.plan.readback import Readback
 from importer.engine.plan.server_file import ServerFile
 from importer.engine.schema.new_table import NewColumn
@@ -113,6 +114,8 @@ class ImportPlan:
     temporary_changes: TemporaryChanges | None = None
     # Columns that the table gets before the first chunk. They stay, however the import ends.
     added_columns: tuple[NewColumn, ...] = ()
+    # The import that had loaded the same content into the table when the plan was made.
+    loaded_before: EarlierLoad | None = None
     # Facts of table, server and file when the plan was made (planner/initial_conditions.py).
     seen: dict[str, int | float | str | bool] = field(default_factory=dict)
 

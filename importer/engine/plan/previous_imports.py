@@ -25,6 +25,26 @@ class PastImport:
 
 
 @dataclass(frozen=True)
+class EarlierLoad:
+    """The import that has loaded the same content into the same table: its number, end, person and rows.
+
+    `at`: ISO 8601. `by`: "" if nobody may know, or the person is gone.
+    """
+
+    job: int
+    at: str
+    by: str
+    rows: int
+
+    @property
+    def words(self) -> str:
+        """In a sentence without its end."""
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
+        by = f" by {self.by}" if self.by else ""
+        return f"Import {self.job} has loaded this content already ({rows}, {self.at.replace('T', ' ')}{by})"
+
+
+@dataclass(frozen=True)
 class Preference:
     """A value of a setting that was clearly faster here than the default."""
 

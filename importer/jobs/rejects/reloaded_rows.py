@@ -6,10 +6,7 @@ from django.db.models import Sum
 
 from importer.models import ImportJob
 from importer.models.job import ACCOUNTED_ROWS
-
-# Imports that can make up for one that lost rows or failed: what they have loaded is in the table. No trial of a lab is
-# one: it loads into a scratch table.
-COMPLETE_IMPORTS = ImportJob.objects.filter(status=ImportJob.Status.SUCCEEDED, balanced=True, restored_at=None)
+from importer.models.outcomes import COMPLETE_IMPORTS
 
 
 def rows_taken(jobs: Collection[int]) -> dict[int, int]:

@@ -31,7 +31,10 @@ Call `plan` first: it writes nothing. If its outcome is "needs an answer", show 
 person, and call `plan` again with `answers`. Then call `load` with the same arguments, and `watch` until the outcome is
 not null. An import with the outcome "waits for approval" has written nothing: `approve` says where a person decides."""
 # The parts of a report that an agent needs. The page of the import shows a person all of it.
-SHOWN = ("job", "outcome", "balanced", "rows", "reading", "plan", "approval", "rejects", "notices", "problem")
+SHOWN = (
+    *("job", "outcome", "balanced", "rows", "reading", "plan", "loaded_before"),
+    *("approval", "rejects", "notices", "problem"),
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:

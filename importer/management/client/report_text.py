@@ -81,6 +81,11 @@ def skipped_lines(lines: SkippedLines) -> Iterator[str]:
             yield f"  line {each.line:,}, {each.kind}: {shortened(each.text)}"
 
 
+def repeated_line(earlier: str) -> str:
+    """What a command writes of an import whose content an `earlier` one has loaded, which these words name."""
+    return f"{earlier}: this one loads it once more. To refuse that: --once"
+
+
 def kind_lines(reject_reasons: Sequence[Mapping[str, Any]], notices: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The most frequent reasons for rejected rows and for changed values."""
     for amount, kinds in (("rows", reject_reasons), ("values", notices)):

@@ -13,6 +13,7 @@ from importer.engine.errors import Cancelled, Problem
 from importer.jobs.report import report_of_problem
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options, read_from_options
+from importer.management.client.report_text import repeated_line
 from importer.management.command_line import by_url, check_output
 from importer.management.command_line.follow.following import follow
 from importer.management.command_line.help.common_options import common_options
@@ -24,6 +25,7 @@ from importer.management.output import CommandOutput
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_of
 from importer.preparation.prepare import PreparedImport
+from importer.preparation.previous_imports import refuse_repeated
 from importer.preparation.whole_file import document_of_problem
 
 CHECK_ONLY = "--check-only"
@@ -68,10 +70,9 @@ class Command(PreparedCommand):
                 return
             prepared = _until_ctrl_c(prepare_from_options, options)
             if options["plan_only"]:
-                output.plan(prepared, options["as_json"])
-                forget_unused([prepared.source])
+                _plan(output, prepared, as_json=options["as_json"])
                 return
-            job = self._job = self._begun_before(prepared, options) or jobs.create(prepared, acting_user())
+            job = self._job = self._begun_before(prepared, options) or self._create(prepared)
             job = follow(job, in_process=options["in_process"], quiet=options["as_json"])
         except Problem as problem:
             now = ImportJob.objects.get(pk=job.pk) if job else None
@@ -98,6 +99,12 @@ class Command(PreparedCommand):
             forget_unused([prepared.source])
         return job
 
+    def _create(self, prepared: PreparedImport) -> ImportJob:
+        job = jobs.create(prepared, acting_user())
+        if earlier := prepared.plan.loaded_before:
+            sys.stderr.write(f"{repeated_line(earlier.words)}\n")
+        return job
+
     def _check(self, options: dict[str, Any]) -> None:
         """Check the whole file, and load nothing; end with its exit code."""
         self._checks = True
@@ -108,6 +115,14 @@ class Command(PreparedCommand):
             forget_unused([read.source])
         if code:
             sys.exit(code)
+
+
+def _plan(output: CommandOutput, prepared: PreparedImport, *, as_json: bool) -> None:
+    try:
+        refuse_repeated(prepared.source, prepared.plan, prepared.options)
+        output.plan(prepared, as_json)
+    finally:
+        forget_unused([prepared.source])
 
 
 def _exit_code(problem: Problem, job: ImportJob | None) -> int:

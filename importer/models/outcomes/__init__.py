@@ -28,6 +28,7 @@ from importer.models.job import ImportJob
 
 __all__ = [
     "CANCELLED",
+    "COMPLETE_IMPORTS",
     "FAILED",
     "FOUND_BAD_ROWS",
     "NEEDS_ANSWER",
@@ -64,6 +65,10 @@ CONDITIONS: dict[str, Q] = {
     CANCELLED.words: Q(status=Status.CANCELLED),
     RESTORED.words: _ADDED_UP & Q(restored_at__isnull=False),
 }
+
+# Imports that can make up for one that lost rows or failed: what they have loaded is in the table. No trial of a lab is
+# one: it loads into a scratch table.
+COMPLETE_IMPORTS = ImportJob.objects.filter(status=Status.SUCCEEDED, balanced=True, restored_at=None)
 
 
 def outcome(job: ImportJob) -> Outcome | None:

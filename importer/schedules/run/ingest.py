@@ -14,7 +14,7 @@ from importer.access.acting import acting_as
 from importer.access.time_zones import zone_named
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, NoConnection, Problem, SourceChanged
+from importer.engine.errors import Cancelled, LoadedBefore, NoConnection, Problem, SourceChanged
 from importer.engine.reading.other_file import differing_encoding, differing_lines
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
@@ -111,9 +111,9 @@ def _record(picked: DiscoveredFile, outcome: DiscoveredFile.Outcome, **values: A
 
 def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
     """Fetch the file and start its import. False: there is no import to wait for."""
+    began = timezone.now()
     try:
         require_grants_of_owner(run.schedule)
-        began = timezone.now()
         _fetch(run.schedule, picked)
         if _is_known(run.schedule, picked):
             _record(picked, Outcome.ALREADY_LOADED)
@@ -128,6 +128,10 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
         return False
     except SourceChanged:
         _watch_again(picked)
+        return False
+    except LoadedBefore:
+        _record(picked, Outcome.ALREADY_LOADED)
+        _remove_copy(picked, began)
         return False
     except Problem as problem:
         shown = with_file_name(problem, picked.source) if picked.source else problem

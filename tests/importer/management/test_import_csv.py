@@ -186,6 +186,20 @@ def test_conversions_and_doubtful_values_are_printed(target: Target, tmp_path: P
     assert "NA is read as NULL in a." in printed
 
 
+def test_a_repeated_load_is_noted_and_refused_where_the_content_is_to_be_loaded_once(
+    target: Target, people: Path, capsys
+):
+    args = ("import_csv", str(people), "--target", "t", "--table", "people", "--in-process")
+    call_command(*args, "--once")
+    call_command(*args, "--on-duplicate", "skip")
+    said = "Import 1 has loaded this content already"
+    assert f"{said} ({ROWS:,} rows, " in capsys.readouterr().err
+    for more in ((), ("--plan-only",)):
+        with pytest.raises(CommandError, match=r"has loaded this content already .*--no-once") as refused:
+            call_command(*args, "--once", *more)
+        assert refused.value.returncode == 4
+
+
 def test_ambiguous_number_stops_the_import_until_it_is_stated(target: Target, tmp_path: Path, capsys):
     execute_on(target, "CREATE TABLE prices (id INT, p DECIMAL(9,3))")
     path = tmp_path / "prices.csv"

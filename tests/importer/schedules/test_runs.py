@@ -10,10 +10,14 @@ from django.utils import timezone
 from importer import jobs, schedules
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
+from importer.engine.plan.options import Options
+from importer.engine.stored import to_json
 from importer.history.read import column
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceFile, Target
+from importer.preparation.prepare import prepare
 from importer.queue import Message
 from importer.schedules.transitions import change_held, claim
+from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import job_of, now, outcomes, rows, run_now, take, to_end, to_import
@@ -70,6 +74,18 @@ class TestFiles:
         copied = run_now(schedule)
         assert outcomes(copied)["same.csv"] == {"content": "already loaded", "stat": "loaded"}[known_by]
         assert rows(database) == {"content": [1, 2], "stat": [1, 1, 2]}[known_by]
+
+    def test_one_that_somebody_else_has_loaded_is_moved_and_not_loaded_once_more(self, make, folder, database):
+        schedule = make(known_by="stat", afterwards="move", move_to="loaded")
+        Schedule.objects.update(options_json=to_json(Options(once=True)))
+        file = uploads.register(drop(folder.parent, "by-hand.csv"))
+        by_hand = run_job(jobs.create(prepare(file, schedule.target, "t")))
+        assert by_hand.status == ImportJob.Status.SUCCEEDED
+        drop(folder, "same.csv")
+        drop(folder, "other.csv", "2,two\n")
+        run = run_now(schedule)
+        assert outcomes(run) == {"same.csv": "already loaded", "other.csv": "loaded"}
+        assert (rows(database), list(folder.glob("*.csv"))) == ([1, 2], [])
 
     def test_an_unmoved_file_and_a_second_copy_are_moved_by_the_next_run(self, make, folder, database):
         schedule = make(afterwards="move", move_to="loaded")

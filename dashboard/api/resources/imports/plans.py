@@ -10,6 +10,7 @@ from dashboard.api.reports import Report
 from dashboard.api.wanted import ImportIn
 from importer.engine.reading.questions import NeedsAnswer
 from importer.jobs.report import report_of_plan, report_of_problem
+from importer.preparation.previous_imports import refuse_repeated
 
 router = Router(tags=["imports"])
 
@@ -26,4 +27,5 @@ def plan(request: HttpRequest, wanted: ImportIn) -> Any:
         except NeedsAnswer as asked:
             return report_of_problem(asked)
         with only_looking(wanted, made.source):
+            refuse_repeated(made.source, made.plan, made.options)
             return report_of_plan(made.plan, made.reading)

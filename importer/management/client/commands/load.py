@@ -6,7 +6,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.plan.previous_imports import EarlierLoad
 from importer.engine.source.chunks.skipped_lines import SkippedLines
+from importer.engine.stored import from_json
 from importer.management.client.api import is_over
 from importer.management.client.commands.body import body_of, keep_written
 from importer.management.client.commands.context import CommandContext
@@ -20,6 +22,7 @@ from importer.management.client.report_text import (
     questions,
     reading_lines,
     rejects_line,
+    repeated_line,
     skipped_lines,
     ways_out,
 )
@@ -104,6 +107,8 @@ def load(context: CommandContext) -> int:
     except KeyboardInterrupt:
         return _end_if_begun(context, uploads)
     context.output.report = begun
+    if earlier := begun.get("loaded_before"):
+        context.output.warn(repeated_line(from_json(EarlierLoad, earlier).words))
     return end(context, follow(context, begun["job"]))
 
 

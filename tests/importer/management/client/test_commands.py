@@ -48,6 +48,24 @@ def orders(tmp_path: Path) -> Path:
 
 
 class TestLoad:
+    def test_a_repeated_load_is_noted_and_refused_where_the_content_is_to_be_loaded_once(
+        self, run: Run, target, orders, tmp_path
+    ):
+        again = tmp_path / "again.csv"
+        again.write_bytes(ROWS)
+        first = read(run("load", str(orders), *TO, "--json")[1])
+        assert first["loaded_before"] is None
+        said = f"Import {first['job']} has loaded this content already (2 rows, "
+        for words in (("load", str(again), *TO, "--once"), ("plan", str(again), *TO, "--once")):
+            code, out, _ = run(*words, "--json")
+            refused = read(out)
+            assert (code, refused["outcome"], refused["problem"]["code"]) == (4, "refused", 1103)
+            assert (refused["problem"]["kind"], refused["loaded_before"]["by"]) == ("LoadedBefore", "ann")
+            assert said in refused["problem"]["what"]
+        report = read(run("plan", str(again), *TO, "--json")[1])
+        assert (report["loaded_before"]["job"], report["loaded_before"]["rows"]) == (first["job"], 2)
+        assert said in run("load", str(again), *TO, "--on-duplicate", "skip")[2]
+
     def test_prints_the_report_of_the_import(self, run: Run, target, orders):
         code, out, _ = run("load", str(orders), *TO, "--json")
         report = read(out)
