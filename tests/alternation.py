@@ -1,8 +1,13 @@
-"""Which tests run on both kinds of server, MariaDB and MySQL, and on which one the others run.
+"""Which tests run on both kinds of server, MariaDB and MySQL, and which of the combinations of parameters run.
 
 Where the server itself is the subject (its SQL, the values it stores, its warnings, locks and files), the module is
-marked `both_servers`. Every other test with the fixture `server` runs on one kind. A seed chooses it, so that both
-kinds are tried in a few runs, and that the same seed repeats a run. `--every-server` runs all tests on both.
+marked `both_servers`. Every other test with the fixture `server` runs on one kind.
+
+A test that tries each case in several ways (sizes of chunks, modes of an import) names the parameters of these ways in
+the marker `one_of`, if cases and ways have nothing to do with each other. Then each case runs in one way.
+
+A seed chooses the kind and the way, so that all are tried in a few runs, and that the same seed repeats a run.
+`--every-case` runs all.
 """
 
 import random
@@ -11,33 +16,32 @@ from collections import defaultdict
 import pytest
 import xxhash
 
-MARKER = "both_servers"
+BOTH_SERVERS, ONE_OF = "both_servers", "one_of"
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Add the options of this choice to pytest's command line."""
-    group = parser.getgroup("servers")
-    group.addoption("--every-server", action="store_true", help="run each test on each kind of server")
-    group.addoption("--server-seed", type=int, help="chooses the kind of server of tests that run on one")
+    group = parser.getgroup("alternation")
+    group.addoption("--every-case", action="store_true", help="run each test on each kind of server and in each way")
+    group.addoption("--case-seed", type=int, help="chooses the kind of server and the way of tests that run in one")
 
 
 def choose_seed(config: pytest.Config) -> None:
     """Take a random seed if none is given."""
-    if config.option.server_seed is None:
-        config.option.server_seed = random.randrange(10_000)
+    if config.option.case_seed is None:
+        config.option.case_seed = random.randrange(10_000)
 
 
 def alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Remove the tests whose twin on the other kind of server runs."""
-    if config.option.every_server:
+    """Remove the tests of which a twin runs."""
+    if config.option.every_case:
         return
     twins = defaultdict(list)
     for item in items:
-        if (flavour := _flavour(item)) and not item.get_closest_marker(MARKER):
-            twins[_without(item.nodeid, flavour)].append(item)
+        twins[_name(item)].append(item)
     removed = []
-    for name, group in twins.items():
-        group.pop(_number(f"{config.option.server_seed} {name}") % len(group))
+    for group in twins.values():
+        group.pop(_number(f"{config.option.case_seed} {group[0].nodeid}") % len(group))
         removed += group
     if removed:
         config.hook.pytest_deselected(items=removed)
@@ -45,16 +49,17 @@ def alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if item.nodeid not in names]
 
 
-def _flavour(item: pytest.Item) -> str:
-    """The kind of server that the test was made for; "" if it has none."""
+def _name(item: pytest.Item) -> object:
+    """What the test shares with its twins, and no other test has."""
     callspec = getattr(item, "callspec", None)
-    return str(callspec.params.get("server", "")) if callspec else ""
-
-
-def _without(nodeid: str, flavour: str) -> str:
-    """The test's name, which it shares with its twins."""
-    name, _, parameters = nodeid.partition("[")
-    return f"{name}[{'-'.join(each for each in parameters.removesuffix(']').split('-') if each != flavour)}]"
+    ways = {name for mark in item.iter_markers(ONE_OF) for name in mark.args}
+    if not item.get_closest_marker(BOTH_SERVERS):
+        ways.add("server")
+    if not callspec or ways.isdisjoint(callspec.params):
+        return item.nodeid
+    # Twins have the very same values; not all values can be compared.
+    others = sorted((name, id(value)) for name, value in callspec.params.items() if name not in ways)
+    return item.nodeid.partition("[")[0], *others
 
 
 def _number(text: str) -> int:

@@ -62,9 +62,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say how this run's choice of servers is repeated."""
-    if len(FLAVOURS) > 1 and not config.option.every_server:
-        terminalreporter.write_line(f"--server-seed={config.option.server_seed} chose the servers.")
+    """Say how this run's choice of cases is repeated."""
+    if not config.option.every_case:
+        terminalreporter.write_line(f"--case-seed={config.option.case_seed} repeats this choice of cases.")
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,4 @@
-"""Tests which kind of server a test runs on (alternation.py)."""
+"""Tests which of several combinations of a test run (alternation.py)."""
 
 import re
 from pathlib import Path
@@ -12,48 +12,60 @@ from tests import alternation
 ROOT = Path(__file__).resolve().parent
 
 
-def item(flavour: str, number: int, *, both: bool = False) -> Any:
+def item(case: int, *, both: bool = False, one_of: tuple[str, ...] = (), **ways: int) -> Any:
+    """A test with this case, tried in these ways."""
     return SimpleNamespace(
-        nodeid=f"tests/mysql/test_rows.py::test_all[{number}-{flavour}]",
-        callspec=SimpleNamespace(params={"server": flavour}),
-        get_closest_marker=lambda name: both and name == alternation.MARKER,
+        nodeid=f"test_rows.py::test_all[{case}-{'-'.join(str(each) for each in ways.values())}]",
+        callspec=SimpleNamespace(params={"case": case, **ways}),
+        get_closest_marker=lambda name: both and name == alternation.BOTH_SERVERS,
+        iter_markers=lambda name: [SimpleNamespace(args=one_of)],
     )
 
 
-def kept(items: list[Any], seed: int, *, every_server: bool = False) -> list[str]:
-    """The names of the tests that run."""
+def kept(items: list[Any], seed: int, *, every_case: bool = False) -> list[dict[str, int]]:
+    """The parameters of the tests that run."""
     config: Any = SimpleNamespace(
-        option=SimpleNamespace(server_seed=seed, every_server=every_server),
+        option=SimpleNamespace(case_seed=seed, every_case=every_case),
         hook=SimpleNamespace(pytest_deselected=lambda items: None),
     )
     left = list(items)
     alternation.alternate(config, left)
-    return [each.nodeid for each in left]
+    return [each.callspec.params for each in left]
 
 
-TWINS = [item(flavour, number) for number in range(40) for flavour in ("mariadb", "mysql")]
+TWINS = [item(case, server=kind) for case in range(40) for kind in (0, 1)]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_one_of_two_twins_runs_and_both_kinds_have_some(seed):
-    names = kept(TWINS, seed)
-    assert [name.rpartition("-")[0] for name in names] == [each.nodeid.rpartition("-")[0] for each in TWINS[::2]]
-    assert {name.rpartition("-")[2] for name in names} == {"mariadb]", "mysql]"}
-    assert names == kept(TWINS, seed)
+    run = kept(TWINS, seed)
+    assert [each["case"] for each in run] == list(range(40))
+    assert {each["server"] for each in run} == {0, 1}
+    assert run == kept(TWINS, seed)
 
 
 def test_another_seed_chooses_otherwise():
     assert kept(TWINS, 1) != kept(TWINS, 2)
+    assert len(kept(TWINS, 1, every_case=True)) == len(TWINS)
 
 
 def test_a_test_about_the_server_runs_on_both_and_one_without_a_twin_runs():
-    marked = [item(flavour, 1, both=True) for flavour in ("mariadb", "mysql")]
-    assert len(kept([*marked, item("mysql", 2)], 1)) == 3
-    assert len(kept(TWINS, 1, every_server=True)) == len(TWINS)
+    assert len(kept([item(1, both=True, server=0), item(1, both=True, server=1), item(2, server=1)], 1)) == 3
+
+
+def test_of_a_named_parameter_one_value_runs_and_of_others_all():
+    ways = [
+        item(case, both=True, one_of=("size",), server=kind, size=size, mode=mode)
+        for case in range(9) for kind in (0, 1) for size in (0, 1, 2) for mode in (0, 1)
+    ]  # fmt: skip
+    run = kept(ways, 3)
+    assert len(run) == len(ways) / 3
+    assert len({(each["case"], each["server"], each["mode"]) for each in run}) == len(run)
+    assert {each["size"] for each in run} == {0, 1, 2}
 
 
 def test_what_expects_something_else_of_each_kind_runs_on_both():
     asks = re.compile(r"server\.flavour ([!=]=|in)|\[server\.flavour\]|\(server\.flavour, ")
     modules = [each for each in ROOT.rglob("test_*.py") if asks.search(each.read_text())]
     assert len(modules) > 10
-    assert [each for each in modules if alternation.MARKER not in each.read_text()] == []
+    assert [each for each in modules if alternation.BOTH_SERVERS not in each.read_text()] == []

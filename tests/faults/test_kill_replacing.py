@@ -19,6 +19,8 @@ from tests.faults.conftest import CHUNK_BYTES, ROWS, TABLES, Disturbed, expected
 from tests.stack import Stack, wait_until
 from tests.targets import TestServer, saved_target
 
+pytestmark = pytest.mark.one_of("replacing")
+
 # Every third row of the file is in the table as it is, and the one after it with another word.
 THERE = (
     "INSERT INTO keyed WITH RECURSIVE numbers AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < {last})"

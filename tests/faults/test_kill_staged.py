@@ -19,6 +19,8 @@ from tests.faults.conftest import CHUNK_BYTES, TABLES, Disturbed, expected_conte
 from tests.stack import Stack, wait_until
 from tests.targets import TestServer, saved_target
 
+pytestmark = pytest.mark.one_of("staged")
+
 Status = ImportJob.Status
 
 

@@ -57,6 +57,7 @@ DIALECTS = [
 ]
 
 
+@pytest.mark.one_of("chunk_bytes", "checks")
 @pytest.mark.parametrize(("dialect", "marks"), DIALECTS, ids=str)
 @pytest.mark.parametrize("chunk_bytes", [1, 30, 2**20])
 @pytest.mark.parametrize("checks", [True, False])
@@ -120,6 +121,7 @@ STORED = {
 }
 
 
+@pytest.mark.one_of("chunk_bytes", "checks")
 @pytest.mark.parametrize("escape", STORED)
 @pytest.mark.parametrize("chunk_bytes", [1, 30, 2**20])
 @pytest.mark.parametrize("checks", [True, False])
@@ -161,6 +163,7 @@ def test_an_unclosed_quote_among_escaped_ones_is_left_out(table: Address, tmp_pa
 BAD = {2: b'2,"5" disk",x\n', 5: b'5,"not closed,x\n', 9: b"9,\xff,x\n"}
 
 
+@pytest.mark.one_of("chunk_bytes", "checks")
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", "any"])
 @pytest.mark.parametrize("chunk_bytes", [1, 40, 2**20])
 @pytest.mark.parametrize("checks", [True, False])
@@ -202,6 +205,7 @@ def test_null_markers_work_on_rewritten_records(table: Address, tmp_path: Path):
     assert rows_of(table, "SELECT * FROM t ORDER BY n") == [(1, None, "NULL"), (2, None, "x")]
 
 
+@pytest.mark.one_of("checks")
 @pytest.mark.parametrize("checks", [True, False])
 def test_an_empty_number_is_null_and_one_in_quotes_is_none(database: Address, tmp_path: Path, checks: bool):
     run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, a INT, b DATE)")

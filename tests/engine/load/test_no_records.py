@@ -45,6 +45,7 @@ DIALECTS = [
 ]
 
 
+@pytest.mark.one_of("chunk_bytes", "checks")
 @pytest.mark.parametrize("dialect", DIALECTS, ids=str)
 @pytest.mark.parametrize("chunk_bytes", [1, 60, 2**20])
 @pytest.mark.parametrize("checks", [True, False])
@@ -60,6 +61,7 @@ def test_rows_arrive_and_comments_do_not(
     assert dict(rows_of(table, "SELECT * FROM t")) == ROWS
 
 
+@pytest.mark.one_of("checks")
 @pytest.mark.parametrize("chunk_bytes", [1, 60, 2**20])
 @pytest.mark.parametrize("checks", [True, False])
 def test_bad_rows_among_comments_have_their_lines(table: Address, tmp_path: Path, chunk_bytes: int, checks: bool):
@@ -73,6 +75,7 @@ def test_bad_rows_among_comments_have_their_lines(table: Address, tmp_path: Path
     assert dict(rows_of(table, "SELECT * FROM t")) == {n: text for n, text in ROWS.items() if n not in bad}
 
 
+@pytest.mark.one_of("line_end")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("line_end", ["\n", "any"])
 def test_each_method_and_numbers_of_rows_and_lines(database: Address, tmp_path: Path, method: str, line_end: str):

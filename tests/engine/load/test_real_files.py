@@ -67,6 +67,7 @@ def expected(path: Path, dialect: Dialect) -> list[tuple]:
     return [tuple(row) for row in rows if row][dialect.header :]
 
 
+@pytest.mark.one_of("chunk_bytes")
 @pytest.mark.parametrize("chunk_bytes", [2**20, 1])
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
 def test_file_arrives_as_pythons_csv_reads_it(database: Address, path: Path, chunk_bytes: int):
@@ -76,6 +77,7 @@ def test_file_arrives_as_pythons_csv_reads_it(database: Address, path: Path, chu
     assert loaded(database, path, profile, chunk_bytes) == expected(path, profile.dialect)
 
 
+@pytest.mark.one_of("chunk_bytes")
 @pytest.mark.parametrize("chunk_bytes", [2**20, 1])
 @pytest.mark.parametrize("path", SPECTRUM_FILES, ids=lambda path: path.stem)
 def test_csv_spectrum_arrives_as_its_json_says(database: Address, path: Path, chunk_bytes: int):

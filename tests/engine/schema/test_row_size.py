@@ -54,6 +54,7 @@ def most_columns(type_: str, key: int, server: TestServer) -> int:
     return low
 
 
+@pytest.mark.one_of("key")
 @pytest.mark.parametrize("key", [0, 1])
 @pytest.mark.parametrize("type_", TYPES)
 def test_the_largest_table_of_a_type_is_made_and_a_larger_one_is_not(database, server, type_, key):

@@ -45,6 +45,7 @@ def database(database: Address) -> Address:
     return database
 
 
+@pytest.mark.one_of("method")
 @pytest.mark.parametrize("mode", ["append", "atomic", "replace", "upsert"])
 @pytest.mark.parametrize("method", ["auto", "insert"])
 def test_an_import_runs_none_of_it(database: Address, source: Path, mode: str, method: str):

@@ -43,6 +43,7 @@ COMMENTED = '# made by "x\n\n# 2024,x\nid,word\n#,"\n' + "".join(
 )
 
 
+@pytest.mark.one_of("encoding", "sort")
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 @pytest.mark.parametrize("sort", ["keep", "key"])
@@ -72,6 +73,7 @@ def test_lines_below_the_header(target: Target, tmp_path: Path, pack, encoding: 
     assert job.chunks.order_by("number")[0].first_line == 4
 
 
+@pytest.mark.one_of("pack", "encoding", "sort")
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize(("pack", "encoding", "sort"), FORMS)
 def test_a_footer(target: Target, tmp_path: Path, pack, encoding: str, sort: str, line_end: str):

@@ -47,6 +47,7 @@ def created(target: Target, folder: Path, content: bytes, encoding: str = "utf-8
     return jobs.create(prepare(uploads.register(path), target, "t", request))
 
 
+@pytest.mark.one_of("pack", "sort")
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
 @pytest.mark.parametrize("sort", ["keep", "key"])
@@ -75,6 +76,7 @@ def test_a_scan_that_goes_on_counts_each_line_once(target: Target, tmp_path: Pat
     assert (job.status, job.skipped_lines.as_json()) == (Status.SUCCEEDED, LINES)
 
 
+@pytest.mark.one_of("sort")
 @pytest.mark.parametrize("sort", ["keep", "key"])
 @pytest.mark.parametrize("mode", ["append", "atomic"])
 def test_a_retry_counts_each_line_once(target: Target, tmp_path: Path, sort: str, mode: str):
@@ -98,6 +100,7 @@ def test_the_page_shows_them(target: Target, tmp_path: Path, client: Client):
     assert "<b>Über" not in html
 
 
+@pytest.mark.one_of("sort")
 @pytest.mark.parametrize("sort", ["keep", "key"])
 @pytest.mark.parametrize("end", ["", "\n", "\n\n\n"])
 def test_a_file_without_rows_has_lines(target: Target, tmp_path: Path, end: str, sort: str):

@@ -124,6 +124,7 @@ class TestEncodings:
 
 @on_one_server
 class TestPlainCopies:
+    @pytest.mark.one_of("encoding")
     @pytest.mark.parametrize("name", PACKED)
     @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
     def test_a_packed_file_arrives(self, target, tmp_path, name, encoding, plain_dir):

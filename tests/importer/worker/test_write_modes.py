@@ -150,6 +150,7 @@ def test_bad_rows_leave_the_table_unchanged(target, file, mode):
     as_it_was(target, job)
 
 
+@pytest.mark.one_of("mode")
 @pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
 @pytest.mark.parametrize("at", ["scan", "load_run", "finish"])
 def test_a_cancel_leaves_the_table_unchanged_and_a_retry_starts_over(target, file, mode, at):

@@ -34,6 +34,7 @@ STOP = Options(checks=False)
 
 
 class TestRowsThatTheServerNames:
+    @pytest.mark.one_of("checks")
     @pytest.mark.parametrize("bad", [{0}, {199}, {100}, {0, 1, 2, 198, 199}, set(range(200)), set(range(0, 200, 2))])
     @pytest.mark.parametrize("checks", [False, True])
     def test_wherever_they_are(self, database: Address, tmp_path: Path, bad: set[int], checks: bool):
@@ -48,6 +49,7 @@ class TestRowsThatTheServerNames:
         with connect(database) as connection:
             assert sum(ledger.rows_by_chunk(connection, "job-1").values()) == 200
 
+    @pytest.mark.one_of("checks")
     @pytest.mark.parametrize("checks", [False, True])
     def test_are_explained(self, database: Address, tmp_path: Path, checks: bool):
         run_sql(database, "CREATE TABLE t (n INT NOT NULL, v VARCHAR(3), d DATE)")
@@ -224,6 +226,7 @@ class TestMany:
 class TestRounding:
     DATA = b"1.25,ab\n1.259,ab\n2.5,ab   \n3,ab\n"
 
+    @pytest.mark.one_of("checks")
     @pytest.mark.parametrize("checks", [False, True])
     def test_is_a_notice(self, database: Address, tmp_path: Path, checks: bool):
         run_sql(database, "CREATE TABLE t (n DECIMAL(5,2), v VARCHAR(3))")
@@ -231,6 +234,7 @@ class TestRounding:
         assert loaded.tally == Tally(4)
         assert {each.column: each.values for each in loaded.outcomes[0].notices} == {"n": 1, "v": 1}
 
+    @pytest.mark.one_of("checks")
     @pytest.mark.parametrize("checks", [False, True])
     def test_is_a_reject_if_asked(self, database: Address, tmp_path: Path, checks: bool):
         run_sql(database, "CREATE TABLE t (n DECIMAL(5,2), v VARCHAR(3))")
@@ -239,6 +243,7 @@ class TestRounding:
         )
         assert (loaded.lines, loaded.tally) == ([2, 3], Tally(2, rejected=2))
 
+    @pytest.mark.one_of("checks")
     @pytest.mark.parametrize("checks", [False, True])
     def test_of_more_values_than_the_server_lists_is_counted(self, database: Address, tmp_path: Path, checks: bool):
         run_sql(database, "CREATE TABLE t (n DECIMAL(5,2))")
