@@ -1,14 +1,12 @@
 /*
  * Vectors of 16 bytes, or of 32 in the build for newer processors (loader.py's NEWER). Words of eight bytes are read at
- * any address, lowest byte first: for little-endian machines only.
+ * any address, lowest byte first: for little-endian machines only. Two of the compiler's builtins are used by their
+ * names: <immintrin.h>, which has others for them, would double the time to compile this library.
  */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <immintrin.h>
-#endif
 
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "only for little-endian machines"
@@ -30,7 +28,7 @@ static inline sixteen load(const byte *at)
 static inline uint32_t bits(sixteen matches)
 {
 #ifdef __SSE2__
-    return (uint32_t)_mm_movemask_epi8((__m128i)matches);
+    return (uint32_t)__builtin_ia32_pmovmskb128((char __attribute__((vector_size(16))))matches);
 #else
     const sixteen weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint64_t halves[2];
@@ -59,7 +57,7 @@ static inline wide load_wide(const byte *at)
 static inline uint32_t bits_of_wide(wide matches)
 {
 #ifdef __AVX2__
-    return (uint32_t)_mm256_movemask_epi8((__m256i)matches);
+    return (uint32_t)__builtin_ia32_pmovmskb256((char __attribute__((vector_size(32))))matches);
 #else
     return bits(matches);
 #endif
