@@ -2,10 +2,11 @@
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
 COPY scripts/setup.sh scripts/setup.sh
-COPY requirements.txt requirements-telemetry.txt ./
+COPY requirements.txt requirements-telemetry.txt requirements-uv.txt ./
 COPY importer/engine/native importer/engine/native
-RUN VENV=/opt/venv REQUIREMENTS=requirements.txt scripts/setup.sh app \
- && VENV=/opt/venv REQUIREMENTS=requirements-telemetry.txt scripts/setup.sh app
+# With bytecode, which the user of the image may not write.
+RUN UV_COMPILE_BYTECODE=true VENV=/opt/venv scripts/setup.sh image \
+ && rm /opt/venv/bin/uv /opt/venv/bin/uvx
 
 FROM python:3.11-slim-bookworm
 COPY scripts/setup.sh /build/scripts/setup.sh

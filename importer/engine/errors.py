@@ -20,7 +20,7 @@ class BadRow:
 
 def how_to_install(package: str) -> str:
     """The advice to install an optional package for Millrace, however that was installed."""
-    return f"Install it: pipx inject millrace {package}. In a checkout: .venv/bin/pip install {package}."
+    return f"Install it: pipx inject millrace {package}. In a checkout: .venv/bin/uv pip install {package}."
 
 
 @dataclass
