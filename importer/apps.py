@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
+from django.db import connection
 from django.db.models.signals import post_migrate
 
 if TYPE_CHECKING:
@@ -16,10 +17,12 @@ class ImporterConfig(AppConfig):
         """Register checks and what follows migrations, and give the engine what settings and roles decide."""
         from importer.access.policy import sees_everything
         from importer.engine.mysql import reasons
+        from importer.engine.mysql.sign_in import own_tables
         from importer.engine.source.compression import limit_unpacking
         from importer.management.checks import OWN, native_library
 
         reasons.show_reasons_if(sees_everything)
+        own_tables.own_database_is(_own_database)
         limit_unpacking(_limits_of_settings)
 
         checks.register(native_library, OWN)
@@ -33,6 +36,10 @@ def _limits_of_settings() -> "DecompressionLimits":
     return DecompressionLimits(
         settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO, kept_free=kept_free_among_temporary_files()
     )
+
+
+def _own_database() -> str:
+    return str(connection.settings_dict["NAME"]) if connection.vendor == "mysql" else ""
 
 
 def _migrated(**_: object) -> None:

@@ -8,6 +8,7 @@ from importer.engine.mapping.columns import ColumnMapping, FieldOverride, Genera
 from importer.engine.mapping.suggest import with_suggested_null
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.server_info import Server
+from importer.engine.mysql.sign_in.own_tables import refuse_table
 from importer.engine.plan.options import Options
 from importer.engine.planner.context import PlanningContext
 from importer.engine.preflight.load_rights import check_rights
@@ -85,12 +86,13 @@ def read_context(
 ) -> TableContext:
     """Read the table `schema.table`, or use `new_table`.
 
-    Raises TargetProblem if the table does not exist, or if the account lacks a privilege for the load, and
-    Problem if the server would not make the new one.
+    Raises TargetProblem if the table does not exist, is Millrace's own, or if the account lacks a privilege for the
+    load, and Problem if the server would not make the new one.
     """
-    if new_table:
-        check_new_table(new_table, mariadb=server.mariadb)
     schema, _, name = table_name.partition(".")
+    if new_table:
+        refuse_table(connection, schema, name)
+        check_new_table(new_table, mariadb=server.mariadb)
     table = new_table.as_table() if new_table else read_loadable(connection, target, schema, name)
     check_rights(connection, table, write_modes.stages(options.mode), options.on_duplicate)
     dependencies = _dependencies(connection, table, options)

@@ -19,6 +19,7 @@ from importer.engine.mysql.infile.buffer import BEGIN, END, ERROR, READ, Feed, I
 from importer.engine.mysql.reasons import SignInRefused, without_reason
 from importer.engine.mysql.sign_in.authentication import method_options, withheld
 from importer.engine.mysql.sign_in.encryption import NotEncrypted, tls_problem
+from importer.engine.mysql.sign_in.own_tables import refuse_database
 
 __all__ = [
     "ISOLATION",
@@ -176,11 +177,12 @@ def connect(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[Conn
     """Open a connection for queries and changes, with autocommit; closed at the end.
 
     `read_timeout`: seconds that a statement may take without a byte from the server. Raises TargetProblem if the
-    connection fails, and for a MySQL error inside the block.
+    connection fails, and for a MySQL error inside the block; OwnTables for a database with Millrace's own tables.
     """
     options = {**_options(address), "read_timeout": read_timeout}
     connection = _open(Connection, address, **options, local_infile=0, autocommit=True)
     with closing(connection), explain(str(address)):
+        refuse_database(connection, address.database)
         yield connection
 
 
@@ -201,6 +203,7 @@ def connect_loader(
     with closing(connection), explain(str(address)):
         _set_session(connection, {**LOADER_SESSION, ISOLATION: USUAL_ISOLATION, **session})
         _see_all_warnings(connection)
+        refuse_database(connection, address.database)
         yield connection
 
 

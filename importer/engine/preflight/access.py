@@ -16,6 +16,7 @@ from importer.engine.mysql.connection import (
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.mysql.sign_in.encryption import CertificateRefused, NotEncrypted
+from importer.engine.mysql.sign_in.own_tables import OwnTables
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.target.privileges import account, account_parts, grant, grantee, has_privilege
 
@@ -63,6 +64,8 @@ def no_database(connection: Connection, address: Address) -> Finding:
 def refused(address: Address, problem: TargetProblem) -> Finding:
     """The finding if there is no connection: the reason and the fix."""
     where = f"{address.host}:{address.port}"
+    if isinstance(problem, OwnTables):
+        return Finding("own_tables", "fail", problem.what, problem.advice)
     if isinstance(problem, NotEncrypted):
         return Finding("tls", "fail", problem.what, problem.advice, tls_to_offer="off")
     if isinstance(problem, CertificateRefused):

@@ -14,6 +14,7 @@ from MySQLdb.constants import ER
 from importer.engine.errors import TargetProblem, UnknownTable
 from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_table
+from importer.engine.mysql.sign_in.own_tables import refuse_table
 from importer.engine.schema.column_names import may_exist
 from importer.engine.schema.column_types import ColumnType, column_type, name_of
 from importer.engine.schema.introspection import show_everything
@@ -182,13 +183,14 @@ def count_rows(connection: Connection, schema: str, name: str) -> int:
 
 
 def read_table(connection: Connection, schema: str, name: str, may_name: Callable[[str], bool] | None = None) -> Table:
-    """Read the description of a table. Raises TargetProblem if the table does not exist.
+    """Read the description of a table. Raises TargetProblem if it does not exist, OwnTables for one of Millrace itself.
 
     The problem names similar tables that `may_name` is true for; without it none, since not all who see the problem may
     know of all tables.
     """
     if not may_exist(schema, name):
         raise _unknown_table(connection, schema, name, may_name)
+    refuse_table(connection, schema, name)
     show_everything(connection)
     rows = fetch_all(
         connection,
@@ -252,7 +254,11 @@ def read_definition(connection: Connection, schema: str, name: str) -> str:
 
 
 def require_unchanged(connection: Connection, schema: str, name: str, digest: str) -> None:
-    """Raise TargetProblem unless the table exists and still has the Table.digest of the plan."""
+    """Raise TargetProblem unless the table exists and still has the Table.digest of the plan.
+
+    Raises OwnTables as read_table() does: the plan may be older than this rule, or was made for another server.
+    """
+    refuse_table(connection, schema, name)
     if read_digest(connection, schema, name) == digest:
         return
     read_table(connection, schema, name)  # Raises TargetProblem if the table is gone.

@@ -55,10 +55,10 @@ class TestRogueServer:
 
     @pytest.mark.parametrize("open_connection", [connect, connect_loader])
     def test_rogue_server_gets_no_file_in_answer_to_a_query(self, canary, open_connection):
-        with RogueServer(canary, b"SELECT 1") as rogue:
+        with RogueServer(canary, b"SELECT 7") as rogue:
             with pytest.raises(Problem), open_connection(address_of(rogue)) as connection:
-                fetch_all(connection, "SELECT 1")
-            assert rogue.attacked == [b"SELECT 1"]
+                fetch_all(connection, "SELECT 7")
+            assert rogue.attacked == [b"SELECT 7"]
             assert rogue.stolen == b""
 
     @pytest.mark.parametrize("wanted", ["/etc/passwd", "canary", "./millrace", "millrace.txt", ""])
@@ -76,9 +76,9 @@ class TestRogueServer:
             assert rogue.stolen == OUR_ROWS
 
     def test_rogue_server_gets_no_rows_before_our_load(self, canary):
-        with RogueServer(FEED_NAME, b"SELECT 1") as rogue:
+        with RogueServer(FEED_NAME, b"SELECT 7") as rogue:
             with pytest.raises(Problem), connect_loader(address_of(rogue)) as connection:
-                fetch_all(connection, "SELECT 1")
+                fetch_all(connection, "SELECT 7")
             assert rogue.attacked
             assert rogue.stolen == b""
 

@@ -18,7 +18,7 @@ import psutil
 from cryptography.fernet import Fernet
 
 from bench.meter import process_tree, processor_seconds
-from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.management.processes.command_lines import CELERY
 from importer.management.processes.private_servers import PrivateRedis, free_port
 from tests.config.serving.tus import Uploader
@@ -130,8 +130,9 @@ class Installation:
         return len(self.browser.get(f"{self.site.url}/healthz", timeout=60).json()["workers"])
 
     def read(self, sql: str) -> list[tuple[object, ...]]:
-        """The rows of the application's own database."""
-        with connect(self._own) as connection:
+        """The rows of the application's own database, which is no target."""
+        with connect(replace(self._own, database="")) as connection:
+            execute(connection, f"USE `{self._own.database}`")
             return [tuple(row) for row in fetch_all(connection, sql)]
 
     def loaded_by(self) -> dict[str, int]:
