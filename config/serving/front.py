@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from config.serving.client import Client, Gone, Message, Pace, Receive, Scope, Send, TooLong, TooSlow
 from config.serving.events import FEED, HEARTBEAT, HEARTBEAT_SECONDS, TYPE, Feed
-from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended, Intake, Sink
+from config.serving.intake import ANNOUNCED_TYPES, INTAKE, Ended, Intake, Sink
 from config.serving.refusals import API, CONTENT_TYPE, problem_of
 from config.serving.wsgi_call import Answer, Application, Environ, environ_of
 
@@ -70,7 +70,7 @@ class Front:
         headers = dict(scope["headers"])
         try:
             kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0]
-            if kind.strip().lower() == ANNOUNCED_TYPE:
+            if kind.strip().lower() in ANNOUNCED_TYPES:
                 await self._receive_announced(scope, client)
             elif b"content-length" in headers or b"transfer-encoding" in headers:
                 await self._receive_first(scope, client, headers.get(b"content-length", b""))

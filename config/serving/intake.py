@@ -10,7 +10,8 @@ from enum import Enum
 from typing import Protocol
 
 INTAKE = "millrace.intake"  # the key in a WSGI environ
-ANNOUNCED_TYPE = "application/offset+octet-stream"  # the Content-Type of the bodies that are received so
+# The Content-Types of the bodies that are received so: that of tus, and the general one, which generated clients send.
+ANNOUNCED_TYPES = ("application/offset+octet-stream", "application/octet-stream")
 
 
 class Sink(Protocol):

@@ -94,7 +94,8 @@ class Description:
         for address, operations in made["paths"].items():
             for method, operation in operations.items():
                 _complete(operation, self._names[address], method.upper())
-        return made
+        plain: dict[str, Any] = _plain(made)
+        return plain
 
     @cached_property
     def _body(self) -> bytes:
@@ -119,3 +120,23 @@ def _complete(operation: dict[str, Any], name: str, method: str) -> None:
     about = operation.get("description", "").strip()
     operation["description"] = f"{about}\n\nA token needs the scope `{scope.value}`.".strip()
     operation["security"] = [{"Bearer": []}]
+
+
+def _plain(part: Any) -> Any:
+    """A part of the description without what a validator, or a generator of clients, refuses.
+
+    An object as default: each generator leaves the operation out. The object's own fields say what holds without it.
+    A list of examples of a parameter: OpenAPI 3.1 has a map there (4.8.12); the parameter's schema has the same list.
+    """
+    if isinstance(part, list):
+        return [_plain(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    kept = {name: _plain(value) for name, value in part.items()}
+    if isinstance(kept.get("default"), dict) and "allOf" in kept:
+        (schema,) = kept.pop("allOf")
+        del kept["default"]
+        kept |= schema
+    if "in" in kept and isinstance(kept.get("examples"), list):
+        del kept["examples"]
+    return kept

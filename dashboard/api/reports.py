@@ -15,7 +15,11 @@ SCHEMA = {
         "outcome": {"type": ["string", "null"], "description": "Null while the import is under way."},
         "exit_code": {"type": ["integer", "null"]},
         "rows": {"type": "object"},
-        "why": {"type": "array", "description": "Of an import under way: why it waits or is slow."},
+        "why": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "Of an import under way: why it waits or is slow.",
+        },
         "balanced": {"type": "boolean"},
         "reading": {"type": ["object", "null"]},
         "plan": {"type": ["object", "null"]},

@@ -2,29 +2,45 @@
 
 from typing import Any
 
+from config.serving.intake import ANNOUNCED_TYPES
 from dashboard.new_import.uploading.tus import VERSION
 from importer.sources.parts import ALGORITHMS
 
 _KEY = {"in": "path", "name": "key", "required": True, "schema": {"type": "string", "format": "uuid"}}
-_RESUMABLE = {"in": "header", "name": "Tus-Resumable", "required": True, "schema": {"const": VERSION}}
+_RESUMABLE = {
+    "in": "header",
+    "name": "Tus-Resumable",
+    "required": True,
+    "schema": {"type": "string", "enum": [VERSION]},
+}
 
 
 def _header(name: str, about: str, schema: dict[str, Any], required: bool = True) -> dict[str, Any]:
     return {"in": "header", "name": name, "required": required, "description": about, "schema": schema}
 
 
-def _operation(summary: str, about: str, parameters: list[dict[str, Any]], answer: str, status: str = "204") -> Any:
+def _operation(
+    summary: str,
+    about: str,
+    parameters: list[dict[str, Any]],
+    answer: str,
+    status: str = "204",
+    headers: dict[str, Any] | None = None,
+) -> Any:
     return {
         "operationId": summary.lower().replace(" ", "_"),
         "tags": ["uploads"],
         "summary": summary,
         "description": about,
         "parameters": [_RESUMABLE, *parameters],
-        "responses": {status: {"description": answer}},
+        "responses": {status: {"description": answer, "headers": headers or {}}},
     }
 
 
 _BYTES = {"type": "integer", "minimum": 0, "maximum": 10**18}
+_ARRIVED = {"description": "The bytes that have arrived.", "required": True, "schema": _BYTES}
+_ADDRESS = {"description": "The address of the upload.", "required": True, "schema": {"type": "string"}}
+TUS_TYPE, GENERAL_TYPE = ANNOUNCED_TYPES
 PATHS: dict[str, Any] = {
     "/api/v1/uploads": {
         "post": _operation(
@@ -36,16 +52,22 @@ PATHS: dict[str, Any] = {
             ],
             "Begun.",
             "201",
+            {"Location": _ADDRESS},
         ),
     },
     "/api/v1/uploads/{key}": {
         "head": _operation(
-            "Ask how much has arrived", "tus 1.0.", [_KEY], "Upload-Offset has the bytes that have arrived.", "200"
+            "Ask how much has arrived",
+            "tus 1.0.",
+            [_KEY],
+            "Upload-Offset has the bytes that have arrived.",
+            "200",
+            {"Upload-Offset": _ARRIVED},
         ),
         "patch": _operation(
             "Send a part",
-            "tus 1.0, with application/offset+octet-stream. With a checksum the part counts whole or not at all: a"
-            " wrong one is answered with 460, and nothing of the part is kept.",
+            f"tus 1.0, as {GENERAL_TYPE}, or as {TUS_TYPE}, which programs for tus send. With a checksum"
+            " the part counts whole or not at all: a wrong one is answered with 460, and nothing of the part is kept.",
             [
                 _KEY,
                 _header("Upload-Offset", "Where the part begins: the bytes that have arrived.", _BYTES),
@@ -57,6 +79,7 @@ PATHS: dict[str, Any] = {
                 ),
             ],
             "Kept.",
+            headers={"Upload-Offset": _ARRIVED},
         ),
         "delete": _operation("End an upload", "tus 1.0: what has arrived is removed.", [_KEY], "Removed."),
     },
@@ -64,5 +87,6 @@ PATHS: dict[str, Any] = {
 _PART = {"schema": {"type": "string", "format": "binary"}}
 PATHS["/api/v1/uploads/{key}"]["patch"]["requestBody"] = {
     "required": True,
-    "content": {"application/offset+octet-stream": _PART},
+    # Generators of clients leave an operation out whose body has a type that they do not know.
+    "content": {GENERAL_TYPE: _PART},
 }

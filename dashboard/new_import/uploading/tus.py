@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils.http import http_date
 from django.views.decorators.http import require_http_methods
 
-from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended, Intake
+from config.serving.intake import ANNOUNCED_TYPES, INTAKE, Ended, Intake
 from dashboard.access.api_rules import is_api
 from dashboard.new_import.uploading.answers import problem_answer, signed_out, text_answer
 from importer.access import audit
@@ -107,8 +107,8 @@ def _expires(source: SourceFile) -> dict[str, str]:
 
 
 def _receive(request: HttpRequest, source: SourceFile) -> HttpResponse:
-    if request.content_type != ANNOUNCED_TYPE:
-        return text_answer(415, f"Content-Type must be {ANNOUNCED_TYPE}.")
+    if request.content_type not in ANNOUNCED_TYPES:
+        return text_answer(415, f"Content-Type must be {' or '.join(ANNOUNCED_TYPES)}.")
     intake: Intake = request.META.get(INTAKE) or Intake()
     if intake.ended:
         assert isinstance(intake.sink, parts.Part)

@@ -12,7 +12,7 @@ from django.http import HttpResponse
 
 from config.serving.client import Client, Pace, TooSlow
 from config.serving.front import STREAMS, Front, Limits
-from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended
+from config.serving.intake import ANNOUNCED_TYPES, INTAKE, Ended
 from config.serving.wsgi_call import PIECE_BYTES, WHOLE_BYTES
 
 THREADS = 2
@@ -283,7 +283,7 @@ class Receiving:
 
 
 def announced(length: int) -> dict[str, Any]:
-    headers = [(b"content-type", ANNOUNCED_TYPE.encode()), (b"content-length", str(length).encode())]
+    headers = [(b"content-type", ANNOUNCED_TYPES[0].encode()), (b"content-length", str(length).encode())]
     return scope("PATCH", headers=headers)
 
 

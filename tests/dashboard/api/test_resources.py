@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 
+import openapi_spec_validator
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -319,6 +320,7 @@ def test_the_description_is_complete(client, db):
     """Each operation has its own name, says its scope and how it refuses, and is on the page about the API."""
     schema = client.get("/api/v1/openapi.json").json()
     assert schema["openapi"].startswith("3.1")
+    openapi_spec_validator.validate(schema)
     operations = [each for methods in schema["paths"].values() for each in methods.values()]
     assert len({each["operationId"] for each in operations}) == len(operations)
     assert all("A token needs the scope" in each["description"] for each in operations)

@@ -20,16 +20,10 @@ from schemathesis.specs.openapi import checks
 from dashboard.api.urls import description
 from importer.access import tokens
 from importer.models import Scope, Target
-from tests.dashboard.api.program import PART
 from tests.dashboard.test_rules import things as things  # noqa: PLC0414 -- a fixture
 from tests.people import admin
 
 load_all_checks()
-
-
-@schemathesis.serializer(PART)
-def bytes_of_a_part(_context, value):
-    return value if isinstance(value, bytes) else str(value).encode()
 
 
 def without_tokens(described):

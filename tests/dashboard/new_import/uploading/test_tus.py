@@ -44,7 +44,8 @@ class TestWholeUpload:
         begun = begin(browser, 8)
         assert begun.status_code == 201
         url = begun["Location"]
-        assert send(browser, url, 0, b"a,b\n")["Upload-Offset"] == "4"
+        # Clients that are generated from the API's description send the general type.
+        assert send(browser, url, 0, b"a,b\n", "application/octet-stream")["Upload-Offset"] == "4"
         answer = head(browser, url)
         assert (answer["Upload-Offset"], answer["Upload-Length"]) == ("4", "8")
         assert answer["Cache-Control"] == "no-store"
