@@ -9,7 +9,7 @@ QUICK := not needs_database_server and not needs_redis and not needs_workers and
 export PYTHONDONTWRITEBYTECODE :=
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests requests faults doors screenshots bench chart lint format lock release tables
+.PHONY: help setup run demo test quick quick-tests requests faults doors screenshots bench chart clients lint format lock release tables
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -62,6 +62,11 @@ chart: ## check the Helm chart and the alert rules of deploy/, with Helm, promto
 	@scripts/chart_tools.sh
 	$(PY) -m pytest -q tests/deploy $(ARGS)
 
+clients: ## make clients of the API in Python, TypeScript and Go, where they are installed, and load a file with each
+	@scripts/setup.sh tests clients database
+	@if command -v npm >/dev/null; then npm ci --prefix tests/clients/typescript --silent --no-audit --no-fund --ignore-scripts; fi
+	$(PY) -m pytest -q -rs -p no:schemathesis tests/clients $(ARGS)
+
 lint: ## check style, types, migrations and the compose file
 	@scripts/setup.sh tests
 	$(PY) -m ruff check $(CODE) manage.py setup.py
@@ -87,7 +92,7 @@ tables: ## write the tables of a new database as SQL, after a new migration
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh tests
-	for name in "" -uv -redis -telemetry -dev -bench -chart; do \
+	for name in "" -uv -redis -telemetry -dev -bench -chart -clients; do \
 	  $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	    requirements$$name.in --output-file requirements$$name.txt || exit 1; \
 	done
