@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import environ
@@ -55,6 +56,29 @@ def secret(name: str) -> str | None:
         except OSError as error:
             raise ImproperlyConfigured(f"{name}_FILE: cannot read {path}: {error.strerror}") from error
     return os.environ.get(name) or None
+
+
+def server_url(name: str, url: str | None, password: str | None) -> str | None:
+    """The URL of a server in the setting `name`, with the password in any characters; None without a URL.
+
+    `password`: from a setting of its own; it is put in if the URL has none. Raises ImproperlyConfigured for a URL that
+    cannot be read, as one with a bare / or # in its password.
+    """
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        own = name.replace("_URL", "_PASSWORD")
+        raise ImproperlyConfigured(
+            f"{name} has no valid host and port. Leave the password out of it and set {own}, or write @ / : # % in it"
+            " as %40 %2F %3A %23 %25."
+        ) from error
+    if not password or parts.password is not None or not parts.hostname:
+        return url
+    place = f"{parts.username or ''}:{quote(password, safe='')}@{parts.netloc.rpartition('@')[2]}"
+    return urlunsplit(parts._replace(netloc=place))
 
 
 def signing_key(key: str) -> str:

@@ -21,6 +21,7 @@ from config.environment import (
     secret,
     served_port,
     server_options,
+    server_url,
     signing_key,
     socket_path,
     sqlite_database,
@@ -212,7 +213,7 @@ os.environ.pop("ADMIN_PASSWORD", None)
 
 # --- the application's own database ---
 SQLITE = sqlite_database(VAR_DIR / "millrace.sqlite3")
-DATABASE_URL = secret("DATABASE_URL")
+DATABASE_URL = server_url("DATABASE_URL", secret("DATABASE_URL"), secret("DATABASE_PASSWORD"))
 DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else SQLITE}
 if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"] |= {"NAME": below(HOME_DIR, DATABASES["default"]["NAME"]), "OPTIONS": SQLITE["OPTIONS"]}
@@ -330,8 +331,10 @@ if HEARTBEAT_SECONDS * 2 > LEASE_SECONDS:
 
 # --- Redis: only wakes workers and carries live counters ---
 REDIS_SOCKET = socket_path(VAR_DIR, "redis.sock")
-REDIS_URL = secret("REDIS_URL") or f"unix://{quote(str(REDIS_SOCKET))}?db=0"
 REDIS_IS_PRIVATE = not secret("REDIS_URL")
+REDIS_URL = server_url("REDIS_URL", secret("REDIS_URL"), secret("REDIS_PASSWORD")) or (
+    f"unix://{quote(str(REDIS_SOCKET))}?db=0"
+)
 
 # --- Celery: what depends on the environment; config/celery_settings.py has the rest ---
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from kombu.utils.url import parse_url
+from redis import Redis
 
 from config.environment import (
     browser_address,
+    env,
     private_folder,
     private_sqlite,
     server_options,
+    server_url,
     signing_key,
     socket_path,
     store_address,
@@ -191,6 +195,31 @@ class TestStoreAddress:
     def test_another_text_is_refused_with_what_to_write(self, text: str):
         with pytest.raises(ImproperlyConfigured, match=r"FILE_STORE: write s3://BUCKET or"):
             store_address(text)
+
+
+class TestServerUrl:
+    @pytest.mark.parametrize("password", ["plain", "p@ss/w:rd#%?&= +é'\"\\$"])
+    def test_a_password_apart_from_its_url_arrives_in_any_characters(self, password: str):
+        database = server_url("DATABASE_URL", "mysql://me@db:3307/shop?ssl_mode=DISABLED", password)
+        read = env.db_url_config(database)
+        assert (read["PASSWORD"], read["USER"], read["HOST"], read["PORT"]) == (password, "me", "db", 3307)
+        assert (read["NAME"], read["OPTIONS"]) == ("shop", {"ssl_mode": "DISABLED"})
+        broker = server_url("REDIS_URL", "redis://redis:6379/0", password)
+        assert Redis.from_url(str(broker)).get_connection_kwargs()["password"] == password
+        assert parse_url(str(broker))["password"] == password
+
+    @pytest.mark.parametrize("url", ["mysql://me:own%40@db/shop", "mysql://me:@db/shop", "sqlite:///a.sqlite3", None])
+    def test_a_url_with_a_password_or_without_a_server_stays_as_it_is(self, url: str | None):
+        assert server_url("DATABASE_URL", url, "another") == url
+        assert server_url("DATABASE_URL", "mysql://me@db/shop", None) == "mysql://me@db/shop"
+
+    @pytest.mark.parametrize("url", ["mysql://me:a/b@db/shop", "mysql://me:a#b@db/shop", "mysql://me@[db/shop"])
+    def test_one_that_cannot_be_read_says_how_to_write_it(self, url: str):
+        with pytest.raises(
+            ImproperlyConfigured, match="set DATABASE_PASSWORD, or write @ / : # % in it as %40"
+        ) as caught:
+            server_url("DATABASE_URL", url, None)
+        assert "a/b" not in str(caught.value)
 
 
 class TestServerOptions:

@@ -141,7 +141,7 @@ class TestPods:
         for probe in (web["startupProbe"], web["readinessProbe"]):
             assert probe["httpGet"]["path"] == "/healthz"
             assert probe["httpGet"]["httpHeaders"] == [{"name": "Host", "value": "localhost"}]
-        for role in ("load", "control"):
+        for role in ("load", "control", "beat"):
             [worker] = roles[role]["containers"]
             command = ["python", "-m", "importer.worker.hosts.presence", role]
             assert worker["startupProbe"]["exec"] == worker["readinessProbe"]["exec"] == {"command": command}

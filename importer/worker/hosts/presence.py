@@ -20,6 +20,8 @@ from importer.worker import shutdown
 from importer.worker.live_progress import redis_read_errors
 
 PREFIX = "millrace:worker:"
+# A beat writes when it has sent a task: at least once in each period of `tick`, 5 s or less.
+BEAT = "millrace:beat:"
 # A worker writes every 5 s (`--heartbeat-interval`, management/processes/command_lines.py).
 SILENCE_SECONDS = 20
 
@@ -138,8 +140,9 @@ def parallel_loads(label: str = "") -> int:
 
 def connect_signals() -> None:
     """Connect the handlers of a worker's start, heartbeat and end. Called once, where a worker loads its tasks."""
-    from celery.signals import celeryd_after_setup, worker_shutdown, worker_shutting_down
+    from celery.signals import beat_init, celeryd_after_setup, worker_shutdown, worker_shutting_down
 
+    beat_init.connect(_beat_started)
     celeryd_after_setup.connect(_worker_started)
     worker_shutting_down.connect(_worker_shutting_down)
     worker_shutdown.connect(_worker_ended)
@@ -164,6 +167,25 @@ def _worker_started(instance: Any, **_: object) -> None:
     heartbeat_sent.connect(renew, weak=False)
 
 
+def _beat_started(**_: object) -> None:
+    from celery.signals import after_task_publish
+
+    def record(**_: object) -> None:
+        connection().set(BEAT + socket.gethostname(), VERSION, ex=SILENCE_SECONDS)
+
+    after_task_publish.connect(record, weak=False)
+
+
+def is_alive(role: str) -> bool:
+    """Whether the process of this host with the role load, control or beat works: it was heard of within
+    SILENCE_SECONDS. Raises redis.RedisError if Redis does not answer.
+    """
+    host = socket.gethostname()
+    if role == "beat":
+        return bool(connection().exists(BEAT + host))
+    return f"{role}@{host}" in [worker.name for worker in live_workers()]
+
+
 def _worker_shutting_down(**_: object) -> None:
     shutdown.request()
 
@@ -173,6 +195,6 @@ def _worker_ended(sender: Any, **_: object) -> None:
 
 
 if __name__ == "__main__":
-    # Health check of a container: `python -m importer.worker.hosts.presence load` succeeds while its worker is alive.
+    # Health check of a container: `python -m importer.worker.hosts.presence load` succeeds while its process works.
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    sys.exit(f"{sys.argv[1]}@{socket.gethostname()}" not in [worker.name for worker in live_workers()])
+    sys.exit(not is_alive(sys.argv[1]))

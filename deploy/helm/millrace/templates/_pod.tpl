@@ -170,8 +170,8 @@ selector:
     app.kubernetes.io/component: {{ .role }}
 {{- end -}}
 
-{{/* Whether this pod's worker has announced itself in Redis. There is no liveness probe: while Redis is away, a worker
-continues to load, and one whose process has ended is started again in any case. */}}
+{{/* Whether this pod's worker or beat has announced itself in Redis. There is no liveness probe: while Redis is away, a
+worker continues to load, and one whose process has ended is started again in any case. */}}
 {{- define "millrace.presence" -}}
 startupProbe:
   exec: &presence
