@@ -32,7 +32,7 @@ def channel_new(request: HttpRequest) -> HttpResponse:
     """The form of a new channel of the kind in `?kind=`."""
     requested = request.GET.get("kind")
     kind = BY_NAME.get(requested or "", KINDS[0])
-    return _edit(request, Channel(kind=kind.name, events=Event.values))
+    return _edit(request, Channel(kind=kind.name, events=Event.usual()))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,4 +1,4 @@
--- The tables after 0061_worked_at. Made by `make tables`; do not edit.
+-- The tables after 0062_event_succeeded. Made by `make tables`; do not edit.
 -- next --
 CREATE TABLE "account_emailaddress" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "verified" bool NOT NULL, "primary" bool NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "email" varchar(254) NOT NULL);
 -- next --
@@ -662,23 +662,25 @@ INSERT INTO "django_migrations" VALUES(86,'importer','0060_password_unstored','2
 -- next --
 INSERT INTO "django_migrations" VALUES(87,'importer','0061_worked_at','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(88,'sessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(88,'importer','0062_event_succeeded','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(89,'socialaccount','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(89,'sessions','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(90,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(90,'socialaccount','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(91,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(91,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(92,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(92,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(93,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(93,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(94,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(94,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(95,'usersessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(95,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(96,'importer','0001_squashed_0056_target_label','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(96,'usersessions','0001_initial','2000-01-01 00:00:00');
+-- next --
+INSERT INTO "django_migrations" VALUES(97,'importer','0001_squashed_0056_target_label','2000-01-01 00:00:00');
 -- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --
@@ -884,7 +886,7 @@ CREATE INDEX "usersessions_usersession_user_id_af5e0a6d" ON "usersessions_userse
 -- next --
 DELETE FROM "sqlite_sequence";
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',96);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',97);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0);
 -- next --

@@ -21,6 +21,12 @@ class Event(models.TextChoices):
     NO_FILE = "no_file", "a schedule found no file"
     REGRESSION = "regression", "an import was slower than usual"
     APPROVAL = "approval", "an import or a lab waits for another person's approval"
+    SUCCEEDED = "succeeded", "an import succeeded"
+
+    @classmethod
+    def usual(cls) -> list[str]:
+        """The events of a channel for which none are chosen: all, without the success, which may come often."""
+        return [each.value for each in cls if each is not cls.SUCCEEDED]
 
 
 class Channel(Named):

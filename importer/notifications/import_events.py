@@ -72,11 +72,12 @@ def _note_end(job: ImportJob) -> None:
     if job.status == Status.SUCCEEDED and _has_too_many_rejects(job, **part_of):
         enqueue(Event.REJECTS, about, _rejected(rows_of([job])), job=job, **part_of)
     if part_of["run"]:
-        return  # FAILED and RECOVERED of a scheduled import are events of its run.
+        return  # FAILED, RECOVERED and SUCCEEDED of a scheduled import are events of its run.
     if job.status == Status.FAILED:
         enqueue(Event.FAILED, about, job.problem.get("what", ""), job=job, **part_of)
-    elif job.status == Status.SUCCEEDED and _failed_before(job):
-        enqueue(Event.RECOVERED, about, _went_in(rows_of([job])), job=job, **part_of)
+    elif job.status == Status.SUCCEEDED:
+        for event in (*((Event.RECOVERED,) if _failed_before(job) else ()), Event.SUCCEEDED):
+            enqueue(event, about, _went_in(rows_of([job])), job=job, **part_of)
 
 
 def _has_too_many_rejects(job: ImportJob, run: ScheduleRun | None, schedule: Schedule | None) -> bool:
@@ -166,4 +167,5 @@ WHAT: dict[Event, Callable[[ScheduleRun], str]] = {
     Event.REJECTS: _of_run(_rejected),
     Event.LATE: _late,
     Event.NO_FILE: _no_file,
+    Event.SUCCEEDED: _of_run(_went_in),
 }

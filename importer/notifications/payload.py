@@ -36,6 +36,7 @@ TITLES = {
     Event.NO_FILE: "{name} found no file",
     Event.REGRESSION: "{name} was slower than usual",
     Event.APPROVAL: "{name} waits for approval",
+    Event.SUCCEEDED: "{name} succeeded",
 }
 
 

@@ -15,6 +15,9 @@ log = logging.getLogger(__name__)
 
 def record_event(run: ScheduleRun, event: Event) -> None:
     """Record the event and notify people, unless it is recorded already. An error in notifying does not undo it."""
+    if event == Event.SUCCEEDED:  # The run's status records it.
+        _notify(run, event)
+        return
     with transaction.atomic():
         events = ScheduleRun.objects.select_for_update().values_list("events", flat=True).get(pk=run.pk)
         if any(each["event"] == event for each in events):

@@ -43,7 +43,7 @@ class NewChannel(
     ChannelChange,
     json_schema_extra=example(name="ops", kind="webhook", url="https://hooks.example.org/millrace", events=["failed"]),
 ):
-    """A channel to make. Without `events` it is sent all of them."""
+    """A channel to make. Without `events` it is sent all of them except `succeeded`."""
 
     name: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_.-]+$")]
     kind: Literal[tuple(each.name for each in KINDS)]  # type: ignore[valid-type]
@@ -97,7 +97,7 @@ def list_channels(request: HttpRequest, page: Query[Cursor]) -> Any:
 @once
 def add_channel(request: HttpRequest, new: NewChannel, response: HttpResponse) -> Any:
     """Make a channel. Test it afterwards: that shows whether messages arrive."""
-    values = {"on": True, "events": Event.values, "most_rejects": 0} | new.dict(exclude_none=True, exclude={"kind"})
+    values = {"on": True, "events": Event.usual(), "most_rejects": 0} | new.dict(exclude_none=True, exclude={"kind"})
     saved = _save(Channel(kind=new.kind), values)
     response.headers["Location"] = reverse("api_channel", args=[saved.pk])
     return Status(201, show(saved))

@@ -33,14 +33,18 @@ class Command(PreparedCommand):
         add.add_argument("--private", action="store_true", help="the webhook may lie inside your network")
         events = ", ".join(Event.values)
         add.add_argument(
-            "--events", nargs="*", default=Event.values, metavar="EVENT", help=f"of {events}; default: all"
+            "--events",
+            nargs="*",
+            default=Event.usual(),
+            metavar="EVENT",
+            help=f"of {events}; default: all except {Event.SUCCEEDED}",
         )
         add.add_argument("--most-rejects", type=rows, default=0, metavar="N", help="allowed rejected rows (0)")
         # `hear` is the old name.
         subscribe = verbs.add_parser("subscribe", aliases=["hear"], help="send a channel the events of one schedule")
         subscribe.add_argument("name", help="the channel's name")
         subscribe.add_argument("schedule", help="its name")
-        subscribe.add_argument("--events", nargs="*", default=Event.values, metavar="EVENT", help="none: no longer")
+        subscribe.add_argument("--events", nargs="*", default=Event.usual(), metavar="EVENT", help="none: no longer")
         test = verbs.add_parser("test", help="send a message that says it is a test")
         test.add_argument("name", help="the channel's name")
         removed = verbs.add_parser("remove", help="delete a channel, and what waits for it")

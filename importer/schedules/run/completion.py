@@ -132,8 +132,11 @@ def _events(run: ScheduleRun) -> Iterable[Event]:
     """The events of a run that has ended, by its status, its rejects and its speed."""
     if run.status in ScheduleRun.UNSUCCESSFUL:
         yield Event.FAILED
-    elif run.status == Status.SUCCEEDED and not _lacks_a_file(run) and _failed_before(run):
-        yield Event.RECOVERED
+    elif run.status == Status.SUCCEEDED:
+        if not _lacks_a_file(run) and _failed_before(run):
+            yield Event.RECOVERED
+        if run.files.filter(outcome=Outcome.LOADED).exists():
+            yield Event.SUCCEEDED
     if run.status != Status.CANCELLED and _has_too_many_rejects(run):
         yield Event.REJECTS
     if JobFact.objects.filter(name="slower_than_like", number=1, record__job__picked__run=run).exists():

@@ -21,6 +21,7 @@ from importer.notifications.channel_kinds import kind_of
 from importer.notifications.payload import test_payload as payload_of_test
 from importer.notifications.webhook import standard_signature
 from importer.preparation.prepare import ImportRequest, prepare
+from importer.schedules.events import record_event
 from importer.sources import uploads
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.documents import read
@@ -155,6 +156,19 @@ def test_the_limit_of_a_schedule_comes_before_that_of_a_channel(webhook: Channel
     if own is not None:
         notifications.run_event(run.pk, Event.REJECTS)
     assert Notification.objects.filter(event=Event.REJECTS).count() == Notification.objects.count() == sent
+
+
+def test_success_is_sent_to_channels_that_ask_for_it(target: Target, tmp_path: Path, webhook: Channel, mail: Channel):
+    Channel.objects.filter(pk=webhook.pk).update(events=[*Event.usual(), "succeeded"])
+    done = imported(target, tmp_path, "1,9.50")
+    imported(target, tmp_path, "2,cheap")
+    notices = Notification.objects.filter(event=Event.SUCCEEDED).values_list("channel__name", "job")
+    assert list(notices) == [(webhook.name, done.pk)]
+    ended = run_of(done)
+    Subscription.objects.create(schedule=ended.schedule, channel=mail, events=["succeeded"])
+    record_event(ended, Event.SUCCEEDED)
+    payload = Notification.objects.get(channel=mail, event=Event.SUCCEEDED).payload
+    assert (payload["title"], payload["what"]) == ("orders nightly succeeded", "1 row went in.")
 
 
 def test_a_successful_retry_sends_recovered(target: Target, tmp_path: Path, webhook: Channel):
