@@ -84,7 +84,7 @@ class Year:
         return sum(self.facts[job] != digest for job, digest in _digests(list(self.facts)).items())
 
     def _add_imports(self, jobs: int, chunks: int, day: int, now: datetime) -> None:
-        from importer.management.sample_history import seed
+        from importer.experiments.workloads.sample_history import seed
         from importer.models import ImportJob
 
         before = set(self.facts)

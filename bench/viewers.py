@@ -104,7 +104,7 @@ def _set_up(chunks: int) -> int:
     from django.core.management import call_command
 
     call_command("prepare", stdout=io.StringIO())
-    from importer.management import sample_history
+    from importer.experiments.workloads import sample_history
     from importer.models import Chunk, ImportJob
 
     for _ in sample_history.seed(1, chunks):

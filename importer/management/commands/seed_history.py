@@ -6,8 +6,8 @@ from django.core.management.base import CommandParser
 from tqdm import tqdm
 
 from importer.engine.errors import Problem
+from importer.experiments.workloads.sample_history import PREFIX, real_jobs, seed
 from importer.management.base_command import PreparedCommand
-from importer.management.sample_history import PREFIX, real_jobs, seed
 
 
 class Command(PreparedCommand):

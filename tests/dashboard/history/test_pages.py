@@ -9,10 +9,10 @@ from django.urls import reverse
 from dashboard.history.url_state import USUAL
 from importer import jobs
 from importer.engine.errors import TargetUnreachable
+from importer.experiments.workloads.sample_history import seed
 from importer.history.facts import FACTS
 from importer.history.query import Query
 from importer.history.search import in_order
-from importer.management.sample_history import seed
 from importer.models import ImportJob, JobFact, JobRecord, Target
 from tests.dashboard.job_data import Status, make_job
 from tests.documents import read

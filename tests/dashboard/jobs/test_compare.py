@@ -5,9 +5,9 @@ from django.urls import reverse
 
 from dashboard.jobs.peer_comparison import address, peer_comparison
 from importer import jobs
+from importer.experiments.workloads.sample_history import seed
 from importer.history.compare import compare
 from importer.history.regressions import RATE
-from importer.management.sample_history import seed
 from importer.models import ImportJob, JobFact, JobRecord
 from tests.dashboard.job_data import Status, make_job
 
