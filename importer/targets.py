@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F, ProtectedError, Q
 from django.utils import timezone
 
 from importer.access import audit
 from importer.engine import preflight as engine_check
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.addresses import AddressRefused, checked_addresses, is_socket
 from importer.engine.mysql.connection import Connection, connect
@@ -92,6 +92,16 @@ def parse_url(url: str) -> TargetUrl:
         database,
         unquote(parts.password or ""),
     )
+
+
+def url_of(target: Target) -> str:
+    """The URL of a target, without its password, as parse_url() reads it."""
+    user, database = quote(target.user, safe=""), quote(target.database, safe="")
+    if is_socket(target.host):
+        port = "" if target.port == DEFAULT_PORT else f":{target.port}"
+        return f"mysql://{user}@localhost{port}/{database}?socket={quote(target.host)}"
+    host = f"[{target.host}]" if ":" in target.host else quote(target.host)
+    return f"mysql://{user}@{host}:{target.port}/{database}"
 
 
 def _socket_in(query: str) -> tuple[str, bool]:
@@ -193,7 +203,8 @@ def _require_password_again(changed: list[str]) -> None:
     if changed:
         raise TargetProblem(
             f"The stored password is not sent to another server, account or way there. Changed: {', '.join(changed)}.",
-            advice="Give the password again: --password-env VAR, the environment variable that holds it.",
+            advice="Give the password again: --password-env VAR, the environment variable that holds it; in a file of"
+            " millrace apply, password.",
         )
 
 
@@ -256,6 +267,14 @@ def _restore(connection: Connection, target: Target, record: ChangeRecord) -> It
     yield f"{record.table}: {changes.description} put back{gone}."
     if refused:
         yield str(refused)
+
+
+def remove(target: Target) -> None:
+    """Delete a target; nothing changes on its server. Raises Problem if imports or schedules refer to it."""
+    try:
+        target.delete()
+    except ProtectedError as error:
+        raise Problem(f"{target.name} stays: {usage(target)}.") from error
 
 
 def usage(target: Target) -> str:

@@ -84,12 +84,11 @@ class ConnectionForm(WithCAFile, StoredModelForm):
         """Require secrets again when place or account change: stored ones were entered for the old place."""
         cleaned = super().clean() or self.cleaned_data
         settings, secrets = self._entered(self._settings), self._entered(self._secrets)
-        same = self._base and connection_settings.same_account(self.instance, self._base, settings)
-        if self._base and self._stored and self._kind.signs_in(settings) and not same and not secrets:
-            self.add_error(next(iter(self._secrets)), "The place or the account has changed. Enter it again.")
-        remains = set(self._stored) - set(cleaned.get("forgotten", ()))
-        if self._kind.needs_secret(settings) and not secrets and not remains:
-            self.add_error(next(iter(self._secrets)), "Enter it: that way of signing in needs it.")
+        forgotten = cleaned.get("forgotten", ())
+        if self._base and not secrets:
+            why = connection_settings.wants_secret(self.instance, self._base, settings, forgotten)
+            if why:
+                self.add_error(next(iter(self._secrets)), why)
         self._check_fields({**settings, **secrets})
         return cleaned
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, ProtectedError
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -14,7 +14,7 @@ from importer.access.policy import seen, sees_everything
 from importer.engine.errors import Problem
 from importer.lab import release_unmarked
 from importer.models import Target
-from importer.targets import check, told_findings, usage
+from importer.targets import check, remove, told_findings
 
 CHECK_DOES = (
     "A check connects, looks at the settings and the account's rights, loads a few rows into a table of its own and "
@@ -56,9 +56,9 @@ def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the target, unless it has imports or schedules; the page then says how many of each."""
     deleted = get_object_or_404(Target, pk=pk)
     try:
-        deleted.delete()
-    except ProtectedError:
-        messages.error(request, f"{deleted.name} stays: {usage(deleted)}.")
+        remove(deleted)
+    except Problem as problem:
+        messages.error(request, str(problem))
         return redirect("target", pk)
     messages.success(request, f"{deleted.name} is deleted. Nothing was changed on the server.")
     return redirect("targets")

@@ -40,8 +40,8 @@ class ConnectionField:
     `label` begins with a small letter, unless it is a name; `about` says in a sentence what the label does not.
     `choices` are the allowed values, each with its words for pages. `in_place` marks a setting that is part of the
     address, so forms leave it out. `account` marks a setting that identifies the account that the secrets belong to: if
-    it changes, stored secrets are dropped. `lines` marks a text of several lines. `check` raises Problem for an invalid
-    value.
+    it changes, stored secrets are dropped. `confirmed` marks one that a person accepts after a check. `lines` marks a
+    text of several lines. `check` raises Problem for an invalid value.
     """
 
     name: str
@@ -51,6 +51,7 @@ class ConnectionField:
     choices: Mapping[str, str] = field(default_factory=dict)
     in_place: bool = False
     account: bool = False
+    confirmed: bool = False
     lines: bool = False
     check: Callable[[str], None] | None = None
 

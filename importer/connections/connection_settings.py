@@ -1,13 +1,13 @@
 """Adds and changes connections, and checks the values that are entered for them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from django.db.models import ProtectedError
 
 from importer.connections.connection_address import parse_base
-from importer.connections.connection_kind import ParsedBase
+from importer.connections.connection_kind import ConnectionField, ParsedBase
 from importer.connections.connection_kinds import BY_NAME
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import Problem, SourceProblem
 from importer.models import SourceConnection
 from importer.models.checked_save import save_checked
 
@@ -79,14 +79,42 @@ def same_account(connection: SourceConnection, base: ParsedBase, settings: Mappi
     return bool(connection.pk) and before == [base.kind, base.base, *(new_settings.get(name, "") for name in names)]
 
 
+def wants_secret(
+    connection: SourceConnection, base: ParsedBase, settings: Mapping[str, str], forgotten: Collection[str] = ()
+) -> str:
+    """Why a secret must be given with this address and settings, as a sentence; "" if none must.
+
+    `forgotten`: the names of stored secrets that are to be deleted.
+    """
+    kind = BY_NAME[base.kind]
+    stored = connection.secrets if connection.pk else {}
+    if stored and kind.signs_in(settings) and not same_account(connection, base, settings):
+        return "The place or the account has changed. Enter it again."
+    if kind.needs_secret(settings) and not set(stored) - set(forgotten):
+        return "Enter it: that way of signing in needs it."
+    return ""
+
+
 def require_known(kind: str, settings: Mapping[str, str], secrets: Mapping[str, str]) -> None:
-    """Raise SourceProblem for a setting or a secret that the kind does not have, and for a value that is no choice."""
+    """Raise Problem for a setting or a secret that the kind does not have, and for a value that it cannot have."""
     declared = BY_NAME[kind]
     for entered, known, word in ((settings, declared.settings, "setting"), (secrets, declared.secrets, "secret")):
         for name, value in entered.items():
             if name not in known:
                 names = ", ".join(known) or "none"
                 raise SourceProblem(f"A connection of kind {kind} has no {word} {name}.", advice=f"It has {names}.")
+            _check_value(known[name], value)
             if known[name].choices and value not in known[name].choices:
                 choices = ", ".join(known[name].choices)
-                raise SourceProblem(f"The setting {name} cannot be {value}.", advice=f"It is one of {choices}.")
+                raise SourceProblem(
+                    f"The setting {name} cannot be {value}.", advice=f"It is one of {choices}.", option=name
+                )
+
+
+def _check_value(field: ConnectionField, value: str) -> None:
+    try:
+        if field.check:
+            field.check(value)
+    except Problem as problem:
+        problem.option = field.name
+        raise

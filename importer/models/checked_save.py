@@ -10,12 +10,16 @@ from importer.engine.errors import Problem
 
 
 def save_checked(row: models.Model, kind: type[Problem] = Problem) -> None:
-    """Save the row if its fields and constraints allow it. Raises `kind` with the errors, each with its field."""
+    """Save the row if its fields and constraints allow it. Raises `kind` with the errors, each with its field.
+
+    `option` of the problem is the first of these fields.
+    """
     try:
         row.full_clean()
     except ValidationError as error:
         errors = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
-        raise kind(errors, advice="Correct that and try again.") from error
+        first = next(iter(error.message_dict))
+        raise kind(errors, advice="Correct that and try again.", option=first) from error
     row.save()
 
 

@@ -14,8 +14,9 @@ from importer.access.policy import require, seen
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.transforms import check_words
 from importer.engine.mysql.connection import connect
-from importer.engine.plan.options import Options
+from importer.engine.plan.options import Options, check_options
 from importer.engine.reading.other_file import COMPARED, profile_like
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
@@ -26,6 +27,11 @@ from importer.models import ImportJob, Level, MappingPreset, Schedule, SourceFil
 from importer.preparation.loadable_tables import read_loadable
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare, require_load
 
+# The fields in which a schedule has a copy of its preset.
+RECIPE = (
+    *("target", "schema_name", "table_name", "header", "columns_json"),
+    *("dialect_json", "mapping_json", "fillings_json", "options_json"),
+)
 LONGEST_SHOWN = 80  # characters of a wrong name in a message
 NOTHING_STATED: Mapping[str, Any] = {}
 
@@ -139,8 +145,8 @@ class ExportedPreset:
     columns: tuple[tuple[str, str], ...]
 
 
-def exported(preset: MappingPreset) -> ExportedPreset:
-    """The preset for another installation."""
+def exported(preset: MappingPreset | Schedule) -> ExportedPreset:
+    """The preset for another installation; of a schedule, the recipe that it has from an import or a preset."""
     return ExportedPreset(
         name=preset.name,
         target=preset.target.name,
@@ -166,6 +172,9 @@ def read_exported(values: Mapping[str, Any]) -> ExportedPreset:
     if len(preset.mapping) != len(preset.header):
         what = f"The preset has {len(preset.header)} fields, and columns for {len(preset.mapping)}."
         raise Problem(what, advice=advice)
+    check_options(preset.options)
+    for each in preset.mapping:
+        check_words(each.transforms, each.datetime_format)
     return preset
 
 
@@ -175,8 +184,27 @@ def save_exported(preset: ExportedPreset, target: Target, table_name: str, user:
     Raises Problem as save() does, and Forbidden unless the acting person may load into the table. Whether the table is
     there, and as it was, is seen when the preset is used.
     """
-    schema, table = require_load(target, table_name or preset.table.rpartition(".")[2])
-    saved = MappingPreset(
+    saved = unsaved(preset, target, table_name or preset.table.rpartition(".")[2])
+    saved.created_by = user
+    with limits.one_more(limits.PRESETS, MappingPreset, user):
+        _name(saved, preset.name)
+    return saved
+
+
+def replace_exported(preset: MappingPreset, by: ExportedPreset, target: Target) -> None:
+    """Give a preset the settings and the table of an exported one, as replace() does."""
+    require(Level.LOAD, preset, owner=True)
+    made = unsaved(by, target, by.table)
+    for name in RECIPE:
+        setattr(preset, name, getattr(made, name))
+    preset.save()
+
+
+def unsaved(preset: ExportedPreset, target: Target, table_name: str) -> MappingPreset:
+    """The exported preset for this target and table, not yet saved. Raises Forbidden as save_exported() does."""
+    schema, table = require_load(target, table_name)
+    return MappingPreset(
+        name=preset.name,
         target=target,
         schema_name=schema,
         table_name=table,
@@ -186,11 +214,7 @@ def save_exported(preset: ExportedPreset, target: Target, table_name: str, user:
         fillings_json=[to_json(each) for each in preset.fillings],
         options_json=to_json(preset.options),
         columns_json=[list(each) for each in preset.columns],
-        created_by=user,
     )
-    with limits.one_more(limits.PRESETS, MappingPreset, user):
-        _name(saved, preset.name)
-    return saved
 
 
 def for_header(header: Sequence[str]) -> list[MappingPreset]:

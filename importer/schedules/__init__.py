@@ -22,9 +22,12 @@ from importer.schedules.commands import (
     lacks_limit,
     next_due_times,
     pause,
+    recipe_of,
     resume,
     run_now,
+    trigger_for,
     update,
+    values_of,
 )
 from importer.schedules.header_change import HeaderChange, accept, drifted_file, header_change
 from importer.schedules.health import is_missed, missed, needing_attention
@@ -57,11 +60,14 @@ __all__ = [
     "needing_attention",
     "next_due_times",
     "pause",
+    "recipe_of",
     "resume",
     "run_again",
     "run_now",
     "tick",
     "timing_of",
+    "trigger_for",
     "update",
+    "values_of",
     "warnings",
 ]

@@ -62,6 +62,11 @@ class ScheduleRequest:
     rejects_limit: int | None = None
 
 
+def trigger_for(cron: str, every_minutes: int | None) -> str:
+    """The trigger that is meant by a cron text, by an interval, or by neither of them."""
+    return Trigger.CRON if cron else Trigger.EVERY if every_minutes else Trigger.ARRIVAL
+
+
 def create(
     request: ScheduleRequest, preset: MappingPreset, user: User | None = None, *, no_limit: bool = False
 ) -> Schedule:
@@ -70,9 +75,13 @@ def create(
     `no_limit`: each import may reject any number of rows, if the preset has no limit either; otherwise the default one
     holds. Raises Problem for an invalid request, and TooMany if the user has as many as allowed.
     """
-    names = ("target", "schema_name", "table_name", "header", "columns_json")
-    recipe = {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
-    return _create(request, recipe | {"options_json": to_json(_recurring_options(preset.options, no_limit))}, user)
+    return _create(request, recipe_of(preset, no_limit=no_limit), user)
+
+
+def recipe_of(preset: MappingPreset, *, no_limit: bool) -> dict[str, Any]:
+    """The fields that a schedule of this preset copies from it; `no_limit` as for create()."""
+    options = to_json(_recurring_options(preset.options, no_limit))
+    return {name: getattr(preset, name) for name in presets.RECIPE} | {"options_json": options}
 
 
 def create_from_job(
@@ -114,7 +123,7 @@ def _recurring_options(options: Options, no_limit: bool) -> Options:
 def _create(
     request: ScheduleRequest, recipe: dict[str, Any], user: User | None, job: ImportJob | None = None
 ) -> Schedule:
-    schedule = Schedule(**_values(request), **recipe, created_by=user, starters=approval.starters(user))
+    schedule = Schedule(**values_of(request), **recipe, created_by=user, starters=approval.starters(user))
     require_grants(schedule)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
@@ -125,7 +134,7 @@ def _create(
     return schedule
 
 
-def _values(request: ScheduleRequest) -> dict[str, Any]:
+def values_of(request: ScheduleRequest) -> dict[str, Any]:
     """The values of the model's fields; those that the trigger does not use are empty."""
     values = {each.name: getattr(request, each.name) for each in fields(request)}
     if request.trigger != Trigger.CRON:
@@ -143,18 +152,23 @@ def _next_due(schedule: Schedule) -> datetime | None:
     return now if schedule.trigger == Trigger.ARRIVAL else recurrence.next_due(timing_of(schedule), now)
 
 
-def update(schedule: Schedule, request: ScheduleRequest, preset: MappingPreset | None = None) -> None:
+def update(
+    schedule: Schedule,
+    request: ScheduleRequest,
+    preset: MappingPreset | None = None,
+    *,
+    no_limit: bool | None = None,
+) -> None:
     """Change a schedule; a preset replaces its mapping, options and table. The next due time is computed from now.
 
-    A schedule without a limit of rejected rows stays so if the preset has none either.
+    `no_limit` as for create(); with None, a schedule without a limit of rejected rows stays so if the preset has none
+    either.
 
     Raises Problem for an invalid request, and if the schedule was changed since it was read.
     """
-    values = _values(request)
+    values = values_of(request)
     if preset:
-        names = ("target", "schema_name", "table_name", "header", "columns_json")
-        values |= {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
-        values["options_json"] = to_json(_recurring_options(preset.options, no_limit=lacks_limit(schedule)))
+        values |= recipe_of(preset, no_limit=lacks_limit(schedule) if no_limit is None else no_limit)
     for name, value in values.items():
         setattr(schedule, name, value)
     require_grants(schedule)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from django.db.models import ProtectedError
 from django.forms import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -150,11 +149,7 @@ def change_target(request: HttpRequest, id: int, change: TargetChange) -> Any:
 @router.delete("targets/{int:id}", response={204: None}, url_name="api_target", summary="Delete a target")
 def delete_target(request: HttpRequest, id: int) -> Any:
     """Delete a target without imports and schedules. Nothing is changed on the server."""
-    target = get_object_or_404(Target, pk=id)
-    try:
-        target.delete()
-    except ProtectedError as error:
-        raise Problem(f"{target.name} stays: {targets.usage(target)}.", target.name) from error
+    targets.remove(get_object_or_404(Target, pk=id))
     return Status(204, None)
 
 

@@ -22,7 +22,9 @@ KIND = ConnectionKind(
     lists_unfinished=True,
     fields=(
         USER_IN_PLACE,
-        ConnectionField("host_key", "fingerprint of the server's key", "SHA256:..., as the check shows it."),
+        ConnectionField(
+            "host_key", "fingerprint of the server's key", "SHA256:..., as the check shows it.", confirmed=True
+        ),
         PASSWORD,
         ConnectionField("private_key", "private key", "In the format of OpenSSH, or PEM.", secret=True, lines=True),
         ConnectionField("passphrase", "passphrase of the private key", secret=True),

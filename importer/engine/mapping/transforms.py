@@ -46,11 +46,20 @@ def normalized_number(text: str, names: Sequence[str], column: Column) -> str | 
     return text
 
 
-def check_transforms(names: Sequence[str], datetime_format: str, column: Column) -> None:
-    """Raise Problem if the transforms and the format do not suit the column or each other."""
+def check_words(names: Sequence[str], datetime_format: str) -> None:
+    """Raise Problem for a transform or a format that is none, for any column."""
     for name in names:
         if name not in TRANSFORMS:
-            raise Problem(f"There is no transform {name!r}.", advice=f"Choose from {LISTED_NAMES}.")
+            what = f"There is no transform {name!r}."
+            raise Problem(what, advice=f"Choose from {LISTED_NAMES}.", option="transforms")
+    if datetime_format:
+        date_formats.check_format(datetime_format)
+
+
+def check_transforms(names: Sequence[str], datetime_format: str, column: Column) -> None:
+    """Raise Problem if the transforms and the format do not suit the column or each other."""
+    check_words(names, datetime_format)
+    for name in names:
         if not TRANSFORMS[name].goes_with(column):
             raise Problem(
                 f"The transform {name} does not go with {column.name}, which is {column.type}.",
@@ -58,7 +67,6 @@ def check_transforms(names: Sequence[str], datetime_format: str, column: Column)
             )
     readings = [name for name in names if not TRANSFORMS[name].cleans]
     if datetime_format:
-        date_formats.check_format(datetime_format)
         if date_formats.OFFSET in datetime_format and column.column_type.family is not Family.MOMENT:
             raise Problem(
                 f"{column.name} is {column.type}, and {date_formats.OFFSET} in its format stands for an offset, which"

@@ -181,7 +181,7 @@ def _request(options: dict[str, Any]) -> ScheduleRequest:
         raise Problem(f"There is no connection named {options['connection']}.", advice=f"Known: {known}.")
     if options["cron"] and options["every_minutes"]:
         raise Problem("Both --cron and --every are given.", advice="Give one of them, or neither to wait for files.")
-    trigger = "cron" if options["cron"] else "every" if options["every_minutes"] else "arrival"
+    trigger = schedules.trigger_for(options["cron"], options["every_minutes"])
     names = set(DEFAULTS) - {"connection", "trigger"}
     return ScheduleRequest(connection=connection, trigger=trigger, **{name: options[name] for name in names})
 

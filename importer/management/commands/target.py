@@ -5,8 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.db.models import ProtectedError
-
 from config.contracts.documents import TARGET_CHECK, TARGETS
 from importer import targets
 from importer.access.policy import seen
@@ -122,11 +120,7 @@ class Command(PreparedCommand):
         self.write_list(f"{each.name}: {_where(each)}, TLS {each.tls}, {_state(each)}" for each in rows)
 
     def _remove(self, *, name: str, **_: Any) -> None:
-        target = _target(name)
-        try:
-            target.delete()
-        except ProtectedError as error:
-            raise Problem(f"{name} stays: {targets.usage(target)}.") from error
+        targets.remove(_target(name))
         self.stdout.write(f"{name} is forgotten. Nothing was changed on the server.")
 
 
