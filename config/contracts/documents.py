@@ -47,6 +47,7 @@ EXPERIMENTS = Document("experiments", "the published measurements: experiment li
 EXPERIMENT = Document("experiment", "a repeated measurement: experiment run")
 PRESETS = Document("presets", "all presets: preset list")
 PRESET = Document("preset", "one preset, for another installation: preset export and show")
+APPLY = Document("apply", "what a file changes, or would change: apply")
 USERS = Document("users", "all people: user list")
 USER = Document("user", "one person, with groups, grants and tokens: user show")
 INVITATION = Document("invitation", "the link that sets a password: user add and reset")

@@ -173,6 +173,8 @@ RULES: dict[str, Rule] = {
     "ensure_admin": INSTALLATION,
     "rotate_keys": INSTALLATION,
     "seed_history": INSTALLATION,
+    # Each change has the rule of the command that makes it alone.
+    "apply": Rule(operator=True, rate=limits.CHECKS),
     "backup create": INSTALLATION,
     "preset list": LISTED,
     "preset show": _on(MappingPreset, Level.LOOK),

@@ -92,6 +92,12 @@ GROUPS: dict[str, tuple[Word, ...]] = {
         ),
         Word("connection", "add and check the places that files are fetched from", "connection"),
         Word("channel", "add and test mail and webhooks that notify people", "channel"),
+        Word(
+            "apply",
+            "make targets, connections, channels, presets and schedules what a file says",
+            "apply",
+            ("apply -f millrace.yaml --dry-run", "apply -f millrace.yaml --yes", "apply --export > millrace.yaml"),
+        ),
     ),
     "People": (
         Word("user", "add people, and change their roles and grants", "user"),

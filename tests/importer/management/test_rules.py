@@ -168,7 +168,7 @@ def test_who_may_only_look_changes_nothing(verbs: list[str], make: Callable[...,
 
 
 # Verbs that can be without what they are about; then they are wrong usage, or about nothing.
-NEED_NO_THING = ("import_csv", "lab run", "lab sweep", "preset import")
+NEED_NO_THING = ("import_csv", "apply", "lab run", "lab sweep", "preset import")
 
 
 def test_what_is_forbidden_is_a_report_with_json(things, path, capsys):
