@@ -82,9 +82,9 @@ format: ## format the code
 	$(PY) -m ruff check --fix-only $(CODE) manage.py setup.py
 	$(PY) -m ruff format $(CODE) manage.py setup.py
 
-release: ## build the source archive and the wheel, with the C library, into dist (DIST=...)
-	@scripts/setup.sh tests
-	$(PY) -m uv build --quiet --out-dir $(or $(DIST),dist)
+release: ## build the source archive and the wheel, which needs no compiler, into dist (DIST=..., PYTHONS=...)
+	@scripts/setup.sh app release
+	$(PY) -m scripts.release $(or $(DIST),dist) $(PYTHONS)
 
 tables: ## write the tables of a new database as SQL, after a new migration
 	@scripts/setup.sh tests
@@ -92,7 +92,7 @@ tables: ## write the tables of a new database as SQL, after a new migration
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh tests
-	for name in "" -uv -redis -telemetry -dev -bench -chart -clients; do \
+	for name in "" -uv -redis -telemetry -dev -bench -chart -clients -release; do \
 	  $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	    requirements$$name.in --output-file requirements$$name.txt || exit 1; \
 	done

@@ -6,10 +6,13 @@ from pathlib import Path
 from types import ModuleType
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
-PACKAGE = "importer.engine.native"
+# Installed, all packages are in a folder of one (docs/decisions.md, Layout and words).
+APP = "millrace.app"
+PACKAGE = f"{APP}.importer.engine.native"
 
 
 def _loader() -> ModuleType:
@@ -43,24 +46,37 @@ class BuildLibrary(build_ext):
             raise CompileError(f"the C library: {error}") from error
 
 
+class TagWheel(bdist_wheel):
+    """Names a wheel that any Python takes: the library is for ctypes."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """The tags of Python, its binary interface and the platform."""
+        return "py3", "none", super().get_tag()[2]
+
+
 FOLDER = Path(__file__).resolve().parent
+# In a checkout, templates and static files are next to the packages; installed, they are inside `dashboard`.
+FOLDERS = {
+    "millrace": "scripts/installed",
+    **{f"{APP}.{name}": name for name in ("config", "dashboard", "importer")},
+    f"{APP}.dashboard.templates": "templates",
+    f"{APP}.dashboard.static": "static",
+}
 
 setup(
-    # In a checkout, templates and static files are next to the packages; installed, they are inside `dashboard`.
     packages=[
-        *find_packages(include=["config", "config.*", "dashboard", "dashboard.*", "importer", "importer.*"]),
-        "dashboard.templates",
-        "dashboard.static",
+        *FOLDERS,
+        *(f"{APP}.{name}" for name in find_packages(include=["config.*", "dashboard.*", "importer.*"])),
     ],
-    package_dir={"dashboard.templates": "templates", "dashboard.static": "static"},
+    package_dir=FOLDERS,
     package_data={
-        "dashboard.templates": ["**/*"],
-        "dashboard.static": ["**/*"],
+        f"{APP}.dashboard.templates": ["**/*"],
+        f"{APP}.dashboard.static": ["**/*"],
         # Installed, too, to compile the library later and to check that it is built from these sources.
         PACKAGE: ["src/**/*.c", "src/**/*.h"],
-        "importer.migrations": ["tables.sql"],
+        f"{APP}.importer.migrations": ["tables.sql"],
     },
-    cmdclass={"build_ext": BuildLibrary},
+    cmdclass={"bdist_wheel": TagWheel, "build_ext": BuildLibrary},
     ext_modules=[
         Extension(
             f"{PACKAGE}.{build}",

@@ -225,6 +225,11 @@ def below(folder: Path, path: str) -> str:
     return path if path in ("", ":memory:") else str(folder / path)
 
 
+def python_path(folder: Path) -> str:
+    """PYTHONPATH for a process that finds its modules in this folder, and then where PYTHONPATH says."""
+    return os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+
+
 def private_folder(path: Path) -> Path:
     """Create the folder with mode 0700, or give an existing one that mode; see close_to_others()."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)

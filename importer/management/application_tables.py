@@ -20,6 +20,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Max
 from django.utils import timezone
 
+from config.environment import python_path
 from importer.engine.errors import Problem
 from importer.engine.mysql.error_messages import MEANINGS
 from importer.models import ImportJob, JobRecord, Target
@@ -133,8 +134,8 @@ def _migrate() -> None:
         call_command("migrate", interactive=False, verbosity=0)
         return
     connection.close()
-    places = os.pathsep.join(filter(None, (str(settings.BASE_DIR), os.environ.get("PYTHONPATH"))))
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": ALL_APPLICATIONS, "PYTHONPATH": places}
+    places = {"DJANGO_SETTINGS_MODULE": ALL_APPLICATIONS, "PYTHONPATH": python_path(settings.BASE_DIR)}
+    environment = {**os.environ, **places}
     program = f"{MIGRATE}; call('migrate', interactive=False, verbosity=0)"
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

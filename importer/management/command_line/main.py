@@ -3,12 +3,16 @@
 Django is imported only for a word that needs it.
 """
 
+import json
 import os
 import sys
+from typing import NoReturn
 
+from config.contracts.documents import PROBLEM
 from config.contracts.outcomes import CANCELLED, READER_GONE, UNKNOWN, WRONG_USAGE
 from config.streams import OutputLost, guard_streams
 from config.version import VERSION
+from importer.engine.errors import Problem, problem_values
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.help_page import help_page
 from importer.management.command_line.help.near_words import near
@@ -35,8 +39,24 @@ def main() -> None:
         _print_no_more()
         print(f"{PROGRAM}: standard output cannot be written: {lost}. {DONE_ALL_THE_SAME}", file=sys.stderr)
         sys.exit(UNKNOWN)
+    except ImportError as error:
+        _refuse_without_client_library(error)
     except KeyboardInterrupt:  # While a help or a script was printed; a command answers it by itself.
         sys.exit(CANCELLED.exit_code)
+
+
+def _refuse_without_client_library(error: ImportError) -> NoReturn:
+    """Say that the client library, which nearly every word needs, is missing. Raises the error if that is not why."""
+    if "MySQLdb" not in f"{error.name} {error.path}":  # the path of a module whose library is missing
+        raise error
+    what = f"The client library for MySQL cannot be loaded: {error}."
+    advice = "Install it: apt-get install libmariadb3, or on Fedora dnf install mariadb-connector-c."
+    problem = Problem(what, advice=advice)
+    print(problem, file=sys.stderr)
+    if "--json" in sys.argv:
+        values = {"command": "", "exit_code": UNKNOWN, "problem": problem_values(problem.as_json())}
+        print(json.dumps(PROBLEM.of(values), indent=2))
+    sys.exit(UNKNOWN)
 
 
 def _print_no_more() -> None:

@@ -15,7 +15,7 @@ from xmlrpc.client import Fault, ServerProxy
 from django.conf import settings
 from supervisor.xmlrpc import SupervisorTransport
 
-from config.environment import private_folder, socket_path
+from config.environment import private_folder, python_path, socket_path
 from importer.engine.errors import Problem
 from importer.worker.shutdown import GRACE_SECONDS, end_with_parent
 
@@ -110,7 +110,7 @@ class Supervisor:
     def _environment(self) -> dict[str, str]:
         return {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "PYTHONPATH": str(settings.BASE_DIR),
+            "PYTHONPATH": python_path(settings.BASE_DIR),
             "SUPERVISOR_SOCKET": str(self.socket),
             "VAR_DIR": str(settings.VAR_DIR),
         }
