@@ -6,7 +6,10 @@ marked `both_servers`. Every other test with the fixture `server` runs on one ki
 A test that tries each case in several ways (sizes of chunks, modes of an import) names the parameters of these ways in
 the marker `one_of`, if cases and ways have nothing to do with each other. Then each case runs in one way.
 
-A seed chooses the kind and the way, so that all are tried in a few runs, and that the same seed repeats a run.
+The application's own tables are in SQLite or on a server (DATABASE_URL). The tests in TABLES depend on them. With
+`--one-database` each of them runs on one kind of database: either in a run on SQLite or in one on a server.
+
+A seed chooses the kinds and the way, so that all are tried in a few runs, and that the same seed repeats a run.
 `--every-case` runs all.
 """
 
@@ -15,7 +18,36 @@ from collections import defaultdict
 
 import pytest
 import xxhash
+from django.db import connection
 
+# Compare-and-set updates, concurrent claims, unique names, JSON, order, conditions and sums in SQL, and whole imports
+# by real workers. The tests of reading, of the target and of forms use these tables only by the same few updates.
+TABLES = (
+    "tests/importer/history",
+    "tests/importer/schedules",
+    "tests/importer/notifications",
+    "tests/importer/jobs/test_reject_counts.py",
+    "tests/importer/jobs/test_lifecycle.py",
+    "tests/importer/lab/test_lifecycle.py",
+    "tests/importer/management/test_lab.py",
+    "tests/importer/preparation/test_previous_imports.py",
+    "tests/importer/preparation/test_presets.py",
+    "tests/importer/worker/test_rejects.py",
+    "tests/importer/worker/test_load_chunks.py",
+    "tests/importer/test_targets.py",
+    "tests/dashboard/channels/test_pages.py",
+    "tests/dashboard/jobs/test_charts.py",
+    "tests/dashboard/jobs/test_compare.py",
+    "tests/dashboard/connections/test_pages.py",
+    "tests/dashboard/history/test_pages.py",
+    "tests/dashboard/jobs/test_detail.py",
+    "tests/dashboard/jobs/test_list.py",
+    "tests/dashboard/jobs/test_rejected_rows.py",
+    "tests/dashboard/new_import/test_presets.py",
+    "tests/dashboard/schedules/test_pages.py",
+    "tests/dashboard/jobs/test_chunk_timings.py",
+    "tests/dashboard/new_import/uploading/test_tus.py",
+)
 BOTH_SERVERS, ONE_OF = "both_servers", "one_of"
 
 
@@ -23,6 +55,7 @@ def add_options(parser: pytest.Parser) -> None:
     """Add the options of this choice to pytest's command line."""
     group = parser.getgroup("alternation")
     group.addoption("--every-case", action="store_true", help="run each test on each kind of server and in each way")
+    group.addoption("--one-database", action="store_true", help="leave tests of TABLES to a run with another database")
     group.addoption("--case-seed", type=int, help="chooses the kind of server and the way of tests that run in one")
 
 
@@ -36,17 +69,31 @@ def alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Remove the tests of which a twin runs."""
     if config.option.every_case:
         return
+    seed = config.option.case_seed
     twins = defaultdict(list)
     for item in items:
         twins[_name(item)].append(item)
     removed = []
     for group in twins.values():
-        group.pop(_number(f"{config.option.case_seed} {group[0].nodeid}") % len(group))
+        chosen = group.pop(_number(f"{seed} {group[0].nodeid}") % len(group))
         removed += group
+        if config.option.one_database and _runs_elsewhere(chosen, seed):
+            removed.append(chosen)
     if removed:
         config.hook.pytest_deselected(items=removed)
         names = {item.nodeid for item in removed}
         items[:] = [item for item in items if item.nodeid not in names]
+
+
+def _runs_elsewhere(item: pytest.Item, seed: int) -> bool:
+    """Whether the test runs with another kind of database for the application's tables.
+
+    All cases of a test run with the same one: which of them are chosen depends on the servers that a run has.
+    """
+    if not item.nodeid.startswith(TABLES):
+        return False
+    on_server = _number(f"{seed} {item.nodeid.partition('[')[0]}") % 2 == 1
+    return on_server != (connection.vendor == "mysql")
 
 
 def _name(item: pytest.Item) -> object:

@@ -1,6 +1,6 @@
-"""The number of examples of a property test, by hypothesis profile: all of its own number, a third, or ten.
+"""The number of examples of a property test, by hypothesis profile: all of its own number, a sixth, or ten.
 
-"usual" (`make test`) tries a third: the examples are the same in each run, so a change of the code is what finds
+"usual" (`make test`) tries a sixth: the examples are the same in each run, so a change of the code is what finds
 something. "full" (`make test ARGS=--hypothesis-profile=full`) tries all, for changes to how files are read. "dev"
 (`make quick`) tries ten.
 
@@ -19,7 +19,7 @@ settings.load_profile("usual")
 
 def number_of_examples(number: int) -> int:
     """How many of a test's examples the present profile tries."""
-    return {"full": number, "usual": -(-number // 3), "dev": min(number, 10)}[settings.get_current_profile_name()]
+    return {"full": number, "usual": -(-number // 6), "dev": min(number, 10)}[settings.get_current_profile_name()]
 
 
 def examples(number: int, **others: Any) -> settings:

@@ -22,14 +22,17 @@ def item(case: int, *, both: bool = False, one_of: tuple[str, ...] = (), **ways:
     )
 
 
-def kept(items: list[Any], seed: int, *, every_case: bool = False) -> list[dict[str, int]]:
-    """The parameters of the tests that run."""
-    config: Any = SimpleNamespace(
-        option=SimpleNamespace(case_seed=seed, every_case=every_case),
+def config(seed: int, *, every_case: bool = False, one_database: bool = False) -> Any:
+    return SimpleNamespace(
+        option=SimpleNamespace(case_seed=seed, every_case=every_case, one_database=one_database),
         hook=SimpleNamespace(pytest_deselected=lambda items: None),
     )
+
+
+def kept(items: list[Any], seed: int, **options: bool) -> list[dict[str, int]]:
+    """The parameters of the tests that run."""
     left = list(items)
-    alternation.alternate(config, left)
+    alternation.alternate(config(seed, **options), left)
     return [each.callspec.params for each in left]
 
 
@@ -62,6 +65,21 @@ def test_of_a_named_parameter_one_value_runs_and_of_others_all():
     assert len(run) == len(ways) / 3
     assert len({(each["case"], each["server"], each["mode"]) for each in run}) == len(run)
     assert {each["size"] for each in run} == {0, 1, 2}
+
+
+def test_a_test_of_tables_runs_with_one_kind_of_database(monkeypatch):
+    on = {}
+    for vendor in ("sqlite", "mysql"):
+        monkeypatch.setattr(alternation, "connection", SimpleNamespace(vendor=vendor))
+        some = [SimpleNamespace(nodeid=f"{folder}test_{n}.py::test", iter_markers=lambda name: [],
+                                get_closest_marker=lambda name: None, callspec=None)
+                for n in range(20) for folder in ("", alternation.TABLES[0] + "/")]  # fmt: skip
+        alternation.alternate(config(1, one_database=True), some)
+        on[vendor] = {each.nodeid for each in some}
+    assert sorted(on["sqlite"] & on["mysql"]) == sorted(f"test_{n}.py::test" for n in range(20))
+    assert len(on["sqlite"] | on["mysql"]) == 40
+    assert on["sqlite"] - on["mysql"]
+    assert on["mysql"] - on["sqlite"]
 
 
 def test_what_expects_something_else_of_each_kind_runs_on_both():

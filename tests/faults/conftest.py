@@ -20,11 +20,11 @@ from tests.faults.keyless import Keyless, planned, write_rows
 from tests.stack import Stack, wait_until
 from tests.targets import saved_target
 
-ROWS = 200_000
+ROWS = 100_000
 COLUMNS = "n INT NOT NULL, word VARCHAR(40) NOT NULL, amount DECIMAL(12,2), at DATETIME"
 TABLES = {"keyed": f"{COLUMNS}, PRIMARY KEY (n)", "unkeyed": COLUMNS}
 # Small chunks, so that there is always one in flight to disturb.
-CHUNK_BYTES = 256 * 1024
+CHUNK_BYTES = 128 * 1024
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from importer.sources import uploads
 from tests.stack import Stack, wait_until
 from tests.targets import saved_target
 
-ROWS = 200
+ROWS = 100
 ROW_BYTES = 1_000_000
 
 

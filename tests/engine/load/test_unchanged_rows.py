@@ -46,6 +46,7 @@ def imported(address: Address, path: Path, mode: str, **options) -> Tally:
 
 @pytest.mark.parametrize("table", TABLES)
 class TestEqualRows:
+    @pytest.mark.one_of("method", "chunk_bytes")
     @pytest.mark.parametrize("method", METHODS)
     @pytest.mark.parametrize("chunk_bytes", [100, 12])
     def test_of_a_replacement_are_unchanged(self, database: Address, path: Path, table: str, method: str, chunk_bytes):

@@ -57,6 +57,7 @@ def outcome(database: Address, tmp_path, type_: str, values: list[str], mapping:
     return came.rows, came.notices, [(row, code) for row, _, _, code in came.rejects]
 
 
+@pytest.mark.one_of("rounding")
 @pytest.mark.parametrize("rounding", ["notice", "reject"])
 @pytest.mark.parametrize("type_", CHECKS)
 def test_each_check_is_the_same_after_a_conversion(database: Address, tmp_path, type_: str, rounding: str):
@@ -83,6 +84,7 @@ def test_each_check_is_the_same_after_a_conversion(database: Address, tmp_path, 
         ("TIME", "%H.%i.%s.%f", ["10:11:12.5"], ["10.11.12.5"]),
     ],
 )
+@pytest.mark.one_of("rounding")
 @pytest.mark.parametrize("rounding", ["notice", "reject"])
 def test_converted_value_is_checked_as_the_plain_one(
     database: Address, tmp_path, type_, mapping, plain, converted, rounding
