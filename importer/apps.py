@@ -1,3 +1,4 @@
+import sys
 from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
@@ -14,13 +15,19 @@ class ImporterConfig(AppConfig):
     name = "importer"
 
     def ready(self) -> None:
-        """Register checks and what follows migrations, and give the engine what settings and roles decide."""
+        """Register checks and what follows migrations, and give the engine what settings and roles decide.
+
+        Ends the process, whichever it is, if this Python would misread files.
+        """
         from importer.access.policy import sees_everything
         from importer.engine.mysql import reasons
         from importer.engine.mysql.sign_in import own_tables
         from importer.engine.source.compression import limit_unpacking
+        from importer.engine.source.records.boundary.self_check import reader_problem
         from importer.management.checks import OWN, native_library
 
+        if problem := reader_problem():
+            sys.exit(f"Millrace: {problem}")
         reasons.show_reasons_if(sees_everything)
         own_tables.own_database_is(_own_database)
         limit_unpacking(_limits_of_settings)

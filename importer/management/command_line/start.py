@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import garbage
 from importer.engine.errors import Problem, WrongUsage
+from importer.engine.source.records.boundary.self_check import reader_problem
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.words import PROGRAM, Word, undecoded_word
 
@@ -34,7 +35,11 @@ def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
 
 
 def set_up_or_refuse(name: str, arguments: Sequence[str] = ()) -> None:
-    """Prepare Django for the word of this name. Ends the process if a setting is wrong or its folder cannot be used."""
+    """Prepare Django for the word of this name. Ends the process if a setting is wrong, its folder cannot be used, or
+    this Python misreads files.
+    """
+    if problem := reader_problem():
+        _refuse(name, arguments, problem)
     try:
         set_up()
     except ImproperlyConfigured as error:

@@ -10,7 +10,8 @@ from importer.engine.errors import Problem
 from importer.engine.source import encodings
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
 from importer.engine.source.joined import line_end_of
-from importer.engine.source.records.fields import field_patterns, fields, records
+from importer.engine.source.records.boundary.patterns import field_patterns
+from importer.engine.source.records.fields import fields, records
 
 # How a value is written where a backslash escapes every character (LOAD DATA, fields.py).
 _ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\0": r"\0", "\x1a": r"\Z"}

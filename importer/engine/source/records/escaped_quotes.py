@@ -7,6 +7,7 @@ from functools import lru_cache
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block
 from importer.engine.source.records.boundary.boundaries import find_ends, quotes_are_regular
+from importer.engine.source.records.boundary.patterns import any_number_of
 from importer.engine.source.records.boundary.state_machine import one_of
 
 
@@ -63,7 +64,7 @@ def _enclosed(dialect: Dialect) -> re.Pattern[bytes]:
     quote, escape = re.escape(dialect.quote.encode()), re.escape(dialect.escape_bytes)
     ends = b"\r\n" if dialect.line_end == ANY_LINE_END else dialect.line_end[-1:].encode()
     before = one_of(dialect.delimiter_bytes, ends)
-    inside = rb"(?:[^%b%b]++|%b%b|%b(?:.|\Z))*+" % (quote, escape, quote, quote, escape)
+    inside = any_number_of(rb"[^%b%b]" % (quote, escape), quote * 2, escape + b".?+")
     return re.compile(rb"(?:\A|(?<=%b))%b%b%b" % (before, quote, inside, quote), re.DOTALL)
 
 

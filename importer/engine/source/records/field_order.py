@@ -6,7 +6,8 @@ from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.no_records import COMMENT, kind_of
-from importer.engine.source.records.fields import field_patterns, fields
+from importer.engine.source.records.boundary.patterns import field_patterns
+from importer.engine.source.records.fields import fields
 from importer.engine.source.records.lines import line_ends
 from importer.engine.source.records.record_stream import whole_records
 

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.boundaries import first_record
-from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, MarkPatterns, none_of, plain_escape
+from importer.engine.source.records.boundary.patterns import field_patterns
 from importer.engine.source.records.lines import line_ends
 
 # As unescape() in sql/sql_load.cc; any other escaped byte stands for itself.
@@ -132,46 +131,3 @@ def decode_special(special: re.Match[bytes], kind: str) -> bytes:
     if special.lastgroup == "escaped":
         return _ESCAPED.get(special["escaped"], special["escaped"])
     return special[0] if kind in ("plain", "rest") else special[special.lastgroup or 0]
-
-
-@dataclass(frozen=True)
-class FieldPatterns:
-    """Patterns for the fields of one dialect.
-
-    `field` matches one field of a record. Its value is in the group named after the field's kind, which is lastgroup;
-    without a group the field is plain. For the kind `rest`, which follows a stray quote, the value begins in the group
-    `opened`. `special` matches an escaped byte, a doubled quote, or a pair of bytes that stays, in a value
-    (decode_special()).
-    """
-
-    field: re.Pattern[bytes]
-    special: re.Pattern[bytes]
-
-
-@lru_cache
-def field_patterns(dialect: Dialect) -> FieldPatterns:
-    """The patterns for a dialect's fields."""
-    marks = MarkPatterns.of(dialect)
-    d, q, e, end = marks.delimiter, marks.quote, marks.escape, RECORD_ENDS[dialect.line_end]
-    delimiter, quote = dialect.delimiter_bytes, dialect.quote.encode()
-    inside = rb"(?:%b++|%b%b|%b(?:.|\Z))*+" % (none_of(quote, dialect.escape_bytes), q, q, e)
-    enclosed = rb"%b(?P<enclosed>%b)%b(?=%b|%b|\Z)" % (q, inside, q, d, end)
-    unclosed = rb"%b(?P<unclosed>%b)\Z" % (q, inside)
-    other, escaped = none_of(delimiter[:1], plain_escape(dialect), b"\r\n"), rb"%b(?:.|\Z)" % marks.plain_escape
-    body = rb"(?:%b++|(?!%b)[\r\n]|(?!%b)%b|%b)*+" % (other, end, d, re.escape(delimiter[:1]), escaped)
-    stray = rb"%b(?P<opened>%b)%b(?P<rest>%b)" % (q, inside, q, body)
-    plain = rb"(?!%b)(?P<plain>%b)" % (q, body)
-    return FieldPatterns(
-        field=re.compile(rb"%b|%b|%b|%b" % (enclosed, unclosed, stray, plain), re.DOTALL),
-        special=re.compile(rb"%b|%b(?P<doubled>%b)" % (_escaped_pattern(dialect, q, e), q, q), re.DOTALL),
-    )
-
-
-def _escaped_pattern(dialect: Dialect, quote: bytes, escape: bytes) -> bytes:
-    """A pattern for what begins with an escape. The group `unescaped` is what is left of it in an enclosed field."""
-    match dialect.escape:
-        case "quote":
-            return rb"%b(?P<unescaped>%b)|(?P<pair>%b%b)" % (escape, quote, escape, escape)
-        case "php":
-            return rb"(?P<pair>%b[%b%b])" % (escape, quote, escape)
-    return rb"%b(?P<escaped>.)" % escape

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.records.fields import FieldPatterns, decode_special, field_patterns
+from importer.engine.source.records.boundary.patterns import FieldPatterns, field_patterns
+from importer.engine.source.records.fields import decode_special
 from importer.engine.units import MIB
 
 # Bytes; a record above this size should not be in memory several times.

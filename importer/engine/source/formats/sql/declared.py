@@ -14,7 +14,7 @@ _ENCODINGS = {
     "koi8u": "koi8-u",
 }
 _BEGINS = (
-    rb"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*(?!![0-9]{5} )(?:[^*]|\*(?!/)){0,2000}+\*/;?)*+"
+    rb"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*(?!![0-9]{5} )(?:[^*]|\*(?!/)|(?!)){0,2000}+\*/;?|(?!))*+"
     rb"(?:(?:CREATE TABLE|DROP TABLE|INSERT INTO|INSERT IGNORE|REPLACE INTO|LOCK TABLES|USE|SET|CREATE DATABASE)"
     rb"\s+[`\"'\w@(]|START TRANSACTION|BEGIN;|PRAGMA\s+foreign_keys\b|\\restrict\s|/\*![0-9]{5} )"
 )

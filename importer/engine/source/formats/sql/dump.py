@@ -30,13 +30,13 @@ _KEYWORD = re.compile(rb"[A-Za-z]+|/\*!|.", re.DOTALL)
 _TABLE_NAME = rb"(?:(?P<database>" + NAME + rb")\s*+\.\s*+)?(?P<table>" + NAME + rb")"
 _USE = re.compile(rb"USE\s++(?P<database>" + NAME + rb")", re.IGNORECASE)
 _INSERT = re.compile(
-    rb"(?:INSERT|REPLACE)\s++(?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\s++)*+(?:INTO\s++)?"
+    rb"(?:INSERT|REPLACE)\s++(?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\s++|(?!))*+(?:INTO\s++)?"
     + _TABLE_NAME
     + rb"\s*+(?:\((?P<columns>\s*+(?:"
     + NAME
     + rb")\s*+(?:,\s*+(?:"
     + NAME
-    + rb")\s*+)*+)\)\s*+)?VALUES?\s*+(?=\()",
+    + rb")\s*+|(?!))*+)\)\s*+)?VALUES?\s*+(?=\()",
     re.IGNORECASE,
 )
 _CREATE = re.compile(
@@ -44,7 +44,9 @@ _CREATE = re.compile(
 )
 # A type with its length and signs; those of ENUM and SET are not needed.
 _COLUMN = re.compile(
-    rb"\s*+(?P<name>" + NAME + rb")\s++(?P<type>[A-Za-z]++(?:\s*+\([0-9, ]++\))?+(?:\s++(?:UNSIGNED|ZEROFILL)\b)*+)",
+    rb"\s*+(?P<name>"
+    + NAME
+    + rb")\s++(?P<type>[A-Za-z]++(?:\s*+\([0-9, ]++\)|(?!))?+(?:\s++(?:UNSIGNED|ZEROFILL)\b|(?!))*+)",
     re.IGNORECASE,
 )
 _NO_COLUMN = re.compile(
@@ -53,17 +55,18 @@ _NO_COLUMN = re.compile(
 # Without one of a part of a text, which is no key of a new table by its columns' names.
 _PRIMARY_KEY = (
     rb"(?:CONSTRAINT\b(?:\s++(?:" + NAME + rb"))?\s*+)?PRIMARY\s++KEY\s*+(?:USING\s++[A-Za-z]++\s*+)?"
-    rb"\((?P<key>\s*+(?:" + NAME + rb")\s*+(?:,\s*+(?:" + NAME + rb")\s*+)*+)\)"
+    rb"\((?P<key>\s*+(?:" + NAME + rb")\s*+(?:,\s*+(?:" + NAME + rb")\s*+|(?!))*+)\)"
 )
 _KEY = re.compile(rb"\s*+" + _PRIMARY_KEY, re.IGNORECASE)
 # phpMyAdmin writes the keys below the rows.
 _ADDED_KEY = re.compile(rb"ALTER\s++TABLE\s++" + _TABLE_NAME + rb"\s++ADD\s++" + _PRIMARY_KEY, re.IGNORECASE)
 _KEY_OF_COLUMN = re.compile(
-    rb"(?:[^'\"`P]++|'[^']*+'|\"[^\"]*+\"|`[^`]*+`|P(?!RIMARY\s))*+PRIMARY\s++KEY\b", re.IGNORECASE
+    rb"(?:[^'\"`P]++|'[^']*+'|\"[^\"]*+\"|`[^`]*+`|P(?!RIMARY\s)|(?!))*+PRIMARY\s++KEY\b", re.IGNORECASE
 )
 # The rest of a column's or key's definition, up to the comma behind it or the end of the list.
 _DEFINITION = re.compile(
-    rb"(?:[^,()'\"`]++|'(?:[^'\\]|\\.|'')*+'|\"(?:[^\"\\]|\\.|\"\")*+\"|`[^`]*+`|\((?:[^()']++|'(?:[^'\\]|\\.|'')*+'|\([^()]*+\))*+\))*+",
+    rb"(?:[^,()'\"`]++|'(?:[^'\\]|\\.|'')*+'|\"(?:[^\"\\]|\\.|\"\")*+\"|`[^`]*+`"
+    rb"|\((?:[^()']++|'(?:[^'\\]|\\.|'')*+'|\([^()]*+\)|(?!))*+\)|(?!))*+",
     re.DOTALL,
 )
 _EXPRESSION = re.compile(_DEFINITION.pattern + rb"(?=\s*+[,)])", re.DOTALL)

@@ -10,9 +10,9 @@ from importer.engine.source.compression import Piece
 from importer.engine.source.formats.sql.session import SET, SessionVariable
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 
-_IN_COMMENT = rb"(?:[^*]++|\*(?!/))*+"
+_IN_COMMENT = rb"(?:[^*]++|\*(?!/)|(?!))*+"
 # What stands between tokens. A comment that MySQL executes (/*!40101 ... */) is a statement, or a part of one.
-_GAP = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+(?:\n|\Z)|#[^\n]*+(?:\n|\Z)|/\*(?!!)" + _IN_COMMENT + rb"\*/)*+")
+_GAP = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+(?:\n|\Z)|#[^\n]*+(?:\n|\Z)|/\*(?!!)" + _IN_COMMENT + rb"\*/|(?!))*+")
 _BEGINS_GAP = frozenset(b" \t\r\n\f\v-#/")
 # The begin of a comment of any kind that the data ends within, or the end of the data.
 _CUT_COMMENT = re.compile(rb"(?:--?|/(?:\*" + _IN_COMMENT + rb")?)?\Z")
@@ -43,7 +43,7 @@ def _parts(strings: Strings) -> re.Pattern[bytes]:
     """The parts of a statement up to its end, as far as they are whole."""
     return re.compile(
         rb"(?:[^;'\"`#/-]++|" + strings.single + rb"|" + strings.double + rb"|`[^`]*+`|--(?=\s)[^\n]*+\n"
-        rb"|-(?!-(?:\s|\Z))(?=.)|#[^\n]*+\n|/\*" + _IN_COMMENT + rb"\*/|/(?!\*)(?=.)){0,%d}+" % PARTS_AT_ONCE,
+        rb"|-(?!-(?:\s|\Z))(?=.)|#[^\n]*+\n|/\*" + _IN_COMMENT + rb"\*/|/(?!\*)(?=.)|(?!)){0,%d}+" % PARTS_AT_ONCE,
         re.DOTALL,
     )
 

@@ -10,7 +10,8 @@ from importer.engine.source.formats.copy_records import NULL
 from importer.engine.source.formats.sql.tokens import Strings
 from importer.engine.source.records.copy_escapes import escaped
 
-_NUMBER = rb"(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?+"
+_EXPONENT = rb"|".join(e + sign + rb"[0-9][0-9]*+" for e in (b"e", b"E") for sign in (b"", rb"[-+]"))
+_NUMBER = rb"(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:" + _EXPONENT + rb")?+"
 
 
 @cache

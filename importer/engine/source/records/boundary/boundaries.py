@@ -20,15 +20,12 @@ from functools import lru_cache
 
 from importer.engine.source.arrays import ByteArray, Offsets, np
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
+from importer.engine.source.records.boundary.patterns import record_pattern
 from importer.engine.source.records.boundary.quoted_boundaries import find_regular_ends, is_supported
 from importer.engine.source.records.boundary.state_machine import (
-    NOTHING,
     RECORD_ENDS,
-    MarkPatterns,
     RecordWalk,
-    none_of,
     one_of,
-    plain_escape,
 )
 from importer.engine.source.records.boundary.stray_quotes import (
     MalformedRecord,
@@ -306,7 +303,7 @@ def _all_among(values: ByteArray, allowed: tuple[int, ...]) -> bool:
 
 def _ends_by_pattern(data: bytes, dialect: Dialect, final: bool) -> ListedEnds:
     """The ends by method 3: of all records up to the first that does not match the pattern."""
-    sound, with_stray = _record_pattern(dialect, final, stray=False), _record_pattern(dialect, final, stray=True)
+    sound, with_stray = record_pattern(dialect, final, stray=False), record_pattern(dialect, final, stray=True)
     ends: list[int] = []
     flaws: list[MalformedRecord] = []
     position, line, line_known_at = 0, 1, 0
@@ -327,46 +324,3 @@ def _ends_by_pattern(data: bytes, dialect: Dialect, final: bool) -> ListedEnds:
             break
         ends.append(position)
     return ListedEnds(ends, tuple(flaws))
-
-
-@lru_cache
-def _record_pattern(dialect: Dialect, final: bool, *, stray: bool) -> re.Pattern[bytes]:
-    """A pattern for one whole record; it does not match a record that is cut, or with a line end of another kind.
-
-    With `stray` the record may have stray quotes. All quantifiers are possessive, as the servers never backtrack.
-    """
-    marks = MarkPatterns.of(dialect)
-    d, q, e = marks.delimiter, marks.quote, marks.escape
-    end = _line_end_pattern(dialect, final)
-    after = rb"(?:.|\Z)" if final else b"."
-    plain_cr = {"\n": rb"\r", "\r\n": rb"\r(?!\n)"}.get(dialect.line_end, NOTHING)
-    first = re.escape(dialect.delimiter_bytes[:1])
-    part = rb"(?!%b)%b" % (d, first) if len(dialect.delimiter_bytes) > 1 else NOTHING
-    others = none_of(dialect.delimiter_bytes[:1], plain_escape(dialect), b"\r\n")
-    body = _any_number_of(others + b"++", plain_cr, part, marks.plain_escape + after)
-    unquoted = none_of(dialect.quote.encode(), dialect.escape_bytes)
-    inside = _any_number_of(unquoted + b"++", q + q, e + after)
-    enclosed = rb"%b%b%b(?=%b|%b)" % (q, inside, q, d, end)
-    plain = rb"(?!%b)%b" % (q, body)
-    kinds = [enclosed, plain]
-    if stray:
-        unsure = rb"\Z" if final else rb"\r?\Z|%b" % marks.cut_delimiter
-        line_end = rb"\r?\n" if dialect.line_end in ("\n", "\r\n") else rb"[\r\n]"
-        kinds.append(rb"%b%b%b(?!%b|%b|%b)%b" % (q, inside, q, d, line_end, unsure, body))
-    field = rb"(?:%b)" % b"|".join(kinds)
-    record = rb"%b(?:%b%b)*+(?:%b)" % (field, d, field, end)
-    if dialect.comment:
-        comment = re.escape(dialect.comment_bytes)
-        record = rb"%b%b(?:%b)|(?!%b)%b" % (comment, _any_number_of(rb"[^\r\n]++", plain_cr), end, comment, record)
-    return re.compile(record, re.DOTALL)
-
-
-def _any_number_of(*patterns: bytes) -> bytes:
-    return rb"(?:%b)*+" % b"|".join(pattern for pattern in patterns if not pattern.startswith(NOTHING))
-
-
-def _line_end_pattern(dialect: Dialect, final: bool) -> bytes:
-    # It is not known whether an LF follows a CR at the end of a block.
-    bare_cr = rb"\r(?!\n)" if final else rb"\r(?=[^\n])"
-    ends = {"\n": rb"(?<!\r)\n", "\r\n": rb"\r\n", "\r": bare_cr, ANY_LINE_END: rb"\r\n|\n|" + bare_cr}
-    return ends[dialect.line_end] + (rb"|\Z" if final else b"")
