@@ -11,7 +11,7 @@ import pytest
 import yaml
 from django.core.management import CommandError, call_command
 
-from importer import schedules, targets
+from importer import notifications, schedules, targets
 from importer.models import (
     AuditEvent,
     Channel,
@@ -212,10 +212,15 @@ def test_an_error_in_the_middle_leaves_nothing_half_done(apply: Apply, file: Pat
 
     changed(file, change)
 
-    def fail(*_: Any, **__: Any) -> None:
-        raise RuntimeError("the disk is full")
+    save, saved = notifications.save, []
 
-    monkeypatch.setattr("importer.notifications.save", fail)
+    def fail_at_last(*args: Any) -> Channel:
+        saved.append(args)
+        if len(saved) > 1:  # The first time the differences are found.
+            raise RuntimeError("the disk is full")
+        return save(*args)
+
+    monkeypatch.setattr("importer.notifications.save", fail_at_last)
     with pytest.raises(RuntimeError):
         apply("--yes")
     assert everything() == before
