@@ -34,7 +34,8 @@ quick: ## lint, and the tests of the engine and the project that need no server,
 	@$(MAKE) --no-print-directory -j2 --output-sync=target lint quick-tests
 
 quick-tests:
-	$(PY) -m pytest -q -n 2 --hypothesis-profile=dev -m "$(QUICK)" $(or $(ARGS),tests/engine $(wildcard tests/test_*.py) --deselect tests/test_release.py)
+	$(PY) -m pytest -q -n 2 -o addopts="--strict-markers -p no:schemathesis" -o cache_dir=var/quick --hypothesis-profile=dev -m "$(QUICK)" \
+	  $(ARGS) $(if $(filter-out -%,$(ARGS)),,tests/engine $(wildcard tests/test_*.py) --deselect tests/test_release.py)
 
 requests: ## send 100 requests of each operation of the API, made from its description (N=...)
 	@scripts/setup.sh tests database

@@ -1,4 +1,4 @@
-"""A real browser, one for each file of tests, and somebody signed in to the real web server."""
+"""A real browser, one for all tests of the folder, and somebody signed in to the real web server."""
 
 import shutil
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ expect.set_options(timeout=20_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium():
     program = next(filter(None, map(shutil.which, NAMES)), None)
     assert program, "no Chromium is installed; `make setup` installs one"
