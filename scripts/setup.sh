@@ -5,7 +5,7 @@
 #     app        what `make run` runs: Python packages and a Redis, and what compiles mysqlclient and the C library
 #     tests      the Python packages of the tests and the linters as well
 #     bench, chart, clients, release, telemetry   the Python packages of requirements-NEED.txt
-#     image      app for the container image: without a Redis, with telemetry
+#     image      app for the container image: for any processor, without a Redis, with telemetry
 #     database   a MariaDB server for the demo and the tests (the programs only: no service is started)
 #     browser    Chromium, for the browser tests
 #     client     only the database client library, which an installed environment needs to run
@@ -62,8 +62,8 @@ up_to_date() {
 }
 
 mysqlclient_is_built() {
-  local version; version=$(sed -n 's/^mysqlclient==\([^ ]*\).*/\1/p' requirements.txt)
-  compgen -G "$venv/lib/python3.*/site-packages/mysqlclient-$version.dist-info" >/dev/null
+  "$venv/bin/python" -c 'import importlib.metadata, sys
+sys.exit("mysqlclient==" + importlib.metadata.version("mysqlclient") + " " not in open("requirements.txt").read())' 2>/dev/null
 }
 
 look_for_python() {
@@ -156,7 +156,7 @@ apt_get() {
   done
 }
 
-make_environment() {
+create_environment() {
   python=$(find_python)
   if [ -z "$python" ]; then
     echo "Millrace needs Python 3.11 or later; here is $(python3 --version 2>&1 || echo none)." >&2
@@ -164,6 +164,9 @@ make_environment() {
     exit 1
   fi
   "$venv/bin/python" -c '' 2>/dev/null || "$python" -m venv --clear --without-pip "$venv"
+}
+
+install_packages() {
   [ -x "$venv/bin/uv" ] || pip install --quiet --no-compile --require-hashes --requirement requirements-uv.txt
   echo "Installing the Python packages of ${requirements[*]} into $venv ($("$venv/bin/python" --version))"
   local index; index=$(index_of_pip)
@@ -181,12 +184,13 @@ index_of_pip() {
 }
 
 [ $# -gt 0 ] || { sed -n '2,18p' "$0"; exit 2; }
+every_build=''
 for need in "$@"; do
   case $need in
     app) requirements+=(requirements.txt requirements-redis.txt) ;;
     tests) requirements+=(requirements-dev.txt) ;;
     bench | chart | clients | release | telemetry) requirements+=("requirements-$need.txt") ;;
-    image) requirements+=(requirements.txt requirements-telemetry.txt) ;;
+    image) every_build=yes requirements+=(requirements.txt requirements-telemetry.txt) ;;
     database) look_for_database ;;
     browser) look_for_browser ;;
     cluster) look_for_cluster ;;
@@ -195,12 +199,16 @@ for need in "$@"; do
     *) echo "scripts/setup.sh: unknown need '$need'" >&2; exit 2 ;;
   esac
 done
-outdated=
+outdated=''
 if [ ${#requirements[@]} -gt 0 ] && ! up_to_date; then
   outdated=yes
   look_for_python
   mysqlclient_is_built || look_for_build_tools
 fi
 install_missing
-[ -z "$outdated" ] || make_environment
-[ ${#requirements[@]} -eq 0 ] || "$venv/bin/python" -I importer/engine/native/loader.py
+[ ${#requirements[@]} -gt 0 ] || exit 0
+[ -z "$outdated" ] || create_environment
+# While packages are fetched, the library is compiled.
+"$venv/bin/python" -I importer/engine/native/loader.py ${every_build:+--all} &
+[ -z "$outdated" ] || install_packages
+wait

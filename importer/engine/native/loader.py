@@ -1,7 +1,8 @@
 """Compiles the C library (src/), finds it, and loads it.
 
 `python -I importer/engine/native/loader.py` compiles it in place, as scripts/setup.sh does; setup.py does the same for
-`pip install`. There are two builds: for any processor, and for newer ones. A library says from which sources and with
+`pip install`. There are two builds: for any processor, and for newer ones. In place only the one for this processor is
+compiled; with --all both, for an image that other machines run. A library says from which sources and with
 which flags it was compiled, so an outdated one is never used. Without the library everything works, but more slowly.
 """
 
@@ -54,8 +55,13 @@ def source_digest(build: str) -> str:
 @cache
 def library() -> ctypes.CDLL | None:
     """The library in the best build for this processor; None without a library of the present sources."""
-    for_any = load("any")
-    return (load("newer") if for_any and for_any.is_newer() else None) or for_any
+    return current_library()
+
+
+def current_library() -> ctypes.CDLL | None:
+    """As library(), looked for again in each call."""
+    newer = load("newer")
+    return newer if newer and newer.is_newer() else load("any")
 
 
 def build_in_use() -> str | None:
@@ -90,6 +96,22 @@ def builds_here() -> list[str]:
     return list(BUILDS) if platform.machine() in ("x86_64", "AMD64") else ["any"]
 
 
+def build_for_this_processor() -> str:
+    """The build (BUILDS) that library() looks for first, as compiled code says. Raises as compile_library() does."""
+    with tempfile.TemporaryDirectory() as folder:
+        probe = Path(folder, "probe.so")
+        source = SOURCES / "library_info.c"
+        subprocess.run([*COMPILER, "-shared", "-fPIC", '-DSOURCE_DIGEST=""', "-o", probe, source], check=True)
+        return "newer" if ctypes.CDLL(os.fspath(probe)).is_newer() else "any"
+
+
+def wanted_builds(*, every: bool) -> list[str]:
+    """The builds (BUILDS) to compile: with `every` all that can be, else that for this processor if none is current."""
+    if every:
+        return builds_here()
+    return [] if current_library() else [build_for_this_processor()]
+
+
 def compile_library(build: str, to: Path, flags: Sequence[str] = ()) -> None:
     """Compile a build to a file. Raises OSError without a compiler, CalledProcessError if compiling fails."""
     to.parent.mkdir(parents=True, exist_ok=True)
@@ -103,10 +125,13 @@ def compile_library(build: str, to: Path, flags: Sequence[str] = ()) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Compile what is missing or outdated. With --strict, compile all, and fail on a warning or without a compiler."""
+    """Compile what is missing or outdated: for this processor, with --all for any.
+
+    With --strict, compile all, and fail on a warning or without a compiler.
+    """
     strict = "--strict" in arguments
     try:
-        for build in builds_here():
+        for build in wanted_builds(every=strict or "--all" in arguments):
             if strict or not load(build):
                 compile_library(build, library_file(build), STRICT if strict else ())
     except (OSError, subprocess.CalledProcessError) as error:

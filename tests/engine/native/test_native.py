@@ -113,6 +113,8 @@ def test_a_damaged_library_is_not_loaded(copy):
 def one_build(copy, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loader compiles one build only: each is compiled in the same way."""
     monkeypatch.delitem(loader.BUILDS, "newer")
+    monkeypatch.setattr(loader, "build_for_this_processor", lambda: "any")
+    monkeypatch.setattr(loader, "current_library", lambda: loader.load("any"))
 
 
 @needs_compiler
@@ -135,6 +137,18 @@ def test_without_a_compiler_it_says_so_and_goes_on(copy, monkeypatch, capsys):
     assert loader.main([]) == 0
     assert "works without it" in capsys.readouterr().out
     assert loader.main(["--strict"]) == 1
+
+
+@needs_compiler
+def test_only_the_build_for_this_processor_is_compiled(copy):
+    build = loader.build_for_this_processor()
+    assert loader.main([]) == 0
+    assert [each for each in loader.BUILDS if loader.library_file(each).exists()] == [build]
+    found = loader.current_library()
+    assert found
+    assert found._name == os.fspath(loader.library_file(build))
+    assert loader.main(["--all"]) == 0
+    assert [each for each in loader.builds_here() if not loader.library_file(each).exists()] == []
 
 
 @needs_compiler

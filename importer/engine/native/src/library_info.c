@@ -8,7 +8,13 @@ const char *source_digest(void)
     return SOURCE_DIGEST;
 }
 
-/* Whether the processor has what loader.py's NEWER asks for, and the operating system lets it be used. */
+/*
+ * Whether the processor has what loader.py's NEWER asks for, and the operating system lets it be used. On older ones the
+ * build for newer ones is asked, too.
+ */
+#ifdef __x86_64__
+__attribute__((target("no-avx,no-avx2,no-bmi,no-bmi2,no-popcnt")))
+#endif
 int is_newer(void)
 {
 #ifdef __x86_64__
