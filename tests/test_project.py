@@ -117,6 +117,22 @@ class TestRequirements:
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_all_places_name_the_same_pythons():
+    """Those of pyproject.toml: the lowest is also that of the linters and of the locks."""
+    project = (ROOT / "pyproject.toml").read_text()
+    supported = re.findall(r"Python :: (3\.\d+)", project)
+    lowest, highest = supported[0], supported[-1]
+    assert f"Python {lowest} to {highest}." in (ROOT / "README.md").read_text()
+    assert f'requires-python = ">={lowest}"' in project
+    assert f'python_version = "{lowest}"' in project
+    assert f'target-version = "py{lowest.replace(".", "")}"' in project
+    assert f"--python-version {lowest} " in (ROOT / "Makefile").read_text()
+    setup = (ROOT / "scripts/setup.sh").read_text()
+    assert f"{' '.join(f'python{each}' for each in supported)} python3; do" in setup
+    assert f"sys.version_info < ({lowest.replace('.', ', ')})" in setup
+    assert set(re.findall(r"FROM python:(3\.\d+)", (ROOT / "Dockerfile").read_text())) <= set(supported)
+
+
 def test_the_tables_of_a_new_database_are_those_of_the_newest_migration():
     """tests/importer/management/test_application_tables.py compares them with what the migrations make."""
     from importer.management.application_tables import TABLES, head_of, newest
