@@ -94,9 +94,9 @@ GROUPS: dict[str, tuple[Word, ...]] = {
         Word("channel", "add and test mail and webhooks that notify people", "channel"),
         Word(
             "apply",
-            "make targets, connections, channels, presets and schedules what a file says",
+            "make targets, schedules and so on what a file says",
             "apply",
-            ("apply -f millrace.yaml --dry-run", "apply -f millrace.yaml --yes", "apply --export > millrace.yaml"),
+            ("apply -f millrace.yaml --dry-run", "apply -f millrace.yaml --yes", "apply --export"),
         ),
     ),
     "People": (
