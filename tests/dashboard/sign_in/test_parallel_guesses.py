@@ -42,6 +42,8 @@ def site(
     """Three web server processes of eight threads, behind a proxy, with the account admin."""
     settings = {"TRUSTED_PROXIES": "127.0.0.1", "WEB_PROCESSES": "3", "WEB_THREADS": "8"}
     settings["TEST_PASSWORD_HASHER"] = "tests.hashing.OverlappingHasher"
+    # However long the guesses of a test take, they are of one time.
+    settings["SIGN_IN_SECONDS"] = "86400"
     with ExitStack() as databases:
         if request.param == "mariadb":
             settings["DATABASE_URL"] = own_database(databases.enter_context(servers["mariadb"].fresh_database()))
