@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs from .venv, which the targets create themselves.
 PY := .venv/bin/python
-CODE := config importer dashboard scripts tests bench
+CODE := millrace_client config importer dashboard scripts tests bench
 # What `make quick` leaves out: every test that needs a server (tests/conftest.py marks them) or the application's tables,
 # and those that are marked as thorough.
 QUICK := not needs_database_server and not needs_redis and not needs_workers and not needs_file_server and not needs_browser and not django_db and not thorough
@@ -9,7 +9,7 @@ QUICK := not needs_database_server and not needs_redis and not needs_workers and
 export PYTHONDONTWRITEBYTECODE :=
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests requests faults doors screenshots bench chart clients lint format lock release tables
+.PHONY: help setup run demo test quick quick-tests requests faults doors screenshots bench chart clients integrations lint format lock release tables
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -68,11 +68,16 @@ clients: ## make clients of the API in Python, TypeScript and Go, where they are
 	@if command -v npm >/dev/null; then npm ci --prefix tests/clients/typescript --silent --no-audit --no-fund --ignore-scripts; fi
 	$(PY) -m pytest -q -rs -p no:schemathesis tests/clients $(ARGS)
 
+integrations: ## run the examples of docs/clients.md in the real Airflow and Dagster, in .venv-integrations
+	@scripts/setup.sh tests database
+	@VENV=.venv-integrations scripts/setup.sh integrations
+	$(PY) -m pytest -q tests/integrations $(ARGS)
+
 lint: ## check style, types, migrations and the compose file
 	@scripts/setup.sh tests
 	$(PY) -m ruff check $(CODE) manage.py setup.py
 	$(PY) -m ruff format --check $(CODE) manage.py setup.py
-	$(PY) -m mypy config importer dashboard scripts
+	$(PY) -m mypy millrace_client config importer dashboard scripts
 	@if command -v cc >/dev/null; then $(PY) -I importer/engine/native/loader.py --strict; fi
 	$(PY) -m check_jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 	VAR_DIR="$$(mktemp -d)" && export VAR_DIR && trap 'rm -rf "$$VAR_DIR"' EXIT && $(PY) manage.py makemigrations --check --dry-run
@@ -93,7 +98,7 @@ tables: ## write the tables of a new database as SQL, after a new migration
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh tests
-	for name in "" -uv -redis -telemetry -dev -bench -chart -clients -release; do \
+	for name in "" -uv -redis -telemetry -dev -bench -chart -clients -release -integrations; do \
 	  $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	    requirements$$name.in --output-file requirements$$name.txt || exit 1; \
 	done

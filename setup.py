@@ -58,7 +58,7 @@ FOLDER = Path(__file__).resolve().parent
 # In a checkout, templates and static files are next to the packages; installed, they are inside `dashboard`.
 FOLDERS = {
     "millrace": "scripts/installed",
-    **{f"{APP}.{name}": name for name in ("config", "dashboard", "importer")},
+    **{f"{APP}.{name}": name for name in ("config", "dashboard", "importer", "millrace_client")},
     f"{APP}.dashboard.templates": "templates",
     f"{APP}.dashboard.static": "static",
 }

@@ -20,8 +20,8 @@ SECRETS |= {"FILE_STORE_SECRET_KEY", "SENTRY_DSN", "DATABASE_PASSWORD", "REDIS_P
 # The locks, each with a number of packages that it exceeds.
 LOCKS = {f"requirements{name}": 10 for name in ("", "-dev", "-bench")}
 LOCKS |= {"requirements-telemetry": 5, "requirements-chart": 5, "requirements-redis": 2, "requirements-uv": 0}
-LOCKS |= {"requirements-release": 3}
-CODE = ("bench", "config", "dashboard", "importer", "scripts", "tests")
+LOCKS |= {"requirements-release": 3, "requirements-integrations": 100}
+CODE = ("millrace_client", "bench", "config", "dashboard", "importer", "scripts", "tests")
 # Their defaults depend on where VAR_DIR is.
 BELOW_VAR = {"VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR", "STATIC_DIR", "IMPORT_FOLDERS"}
 

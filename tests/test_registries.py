@@ -78,7 +78,7 @@ def test_kinds_of_channels_are_compared_nowhere():
 SCHEMES = (
     "importer/security/outbound_addresses.py",
     "importer/connections/protocols/ftp.py",
-    "importer/management/client/http.py",
+    "millrace_client/http.py",
 )
 
 

@@ -76,6 +76,12 @@ def _earlier(user: User, key: str, digest: str) -> Answer | None:
     return Answer(known.status, known.location, known.body)
 
 
+def answered(user: User, key: str) -> Answer | None:
+    """What the person's request with this key was answered; None without an answer."""
+    known = AnsweredRequest.objects.filter(user=user, key=key).exclude(status=None).first()
+    return Answer(known.status or 0, known.location, known.body) if known else None
+
+
 def finish(user: User, key: str, answer: Answer | None) -> None:
     """Keep the answer; None: the request has done nothing, and may be sent again, also a corrected one."""
     stored = AnsweredRequest.objects.filter(user=user, key=key)

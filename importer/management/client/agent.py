@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from config.version import VERSION
 from importer.engine.errors import Problem, SourceProblem, how_to_install
-from importer.management.client.api import Json, Millrace
-from importer.management.client.problems import NOT_FOUND, ServerProblem, in_words
+from importer.management.client.problems import PROBLEMS, in_words
+from millrace_client.api import Json, Millrace
+from millrace_client.problems import NOT_FOUND, ServerProblem
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -217,7 +218,7 @@ def _with_tool_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
     def reporting(*args: Any, **named: Any) -> Any:
         try:
             return tool(*args, **named)
-        except Problem as problem:
+        except PROBLEMS as problem:
             raise ToolError(in_words(problem)) from problem
 
     return reporting

@@ -1,5 +1,6 @@
 """Imports: start, list and show them, and act on them. What an action answers is the import's report."""
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
@@ -19,6 +20,8 @@ from dashboard.api.reports import Report
 from dashboard.api.wanted import ImportIn, OptionsIn, options_of
 from dashboard.jobs.list.filters import ORIGINS, STATES, Filters, matching
 from importer import jobs
+from importer.access import idempotency
+from importer.access.idempotency import LONGEST_KEY
 from importer.diagnosis.why import known_causes
 from importer.engine.plan.option_specs import MOST_PARALLELISM, named
 from importer.models import ImportJob
@@ -61,6 +64,18 @@ class FiltersIn(Schema, extra="forbid"):
     def filters(self) -> Filters:
         """The filters of the page."""
         return Filters(**{name: str(value or "") for name, value in self.dict().items()})
+
+
+class KeyIn(Schema, extra="forbid"):
+    """The request that has started an import."""
+
+    key: Annotated[
+        str,
+        Field(
+            max_length=LONGEST_KEY,
+            description="Only the import that your request with this Idempotency-Key has started within 24 hours.",
+        ),
+    ] = ""
 
 
 class RetryIn(Body, json_schema_extra=example(leave_out=True)):
@@ -131,9 +146,12 @@ def read(job: int) -> ImportJob:
 
 
 @router.get("imports", response=Page[ImportOut], url_name="api_imports", summary="List imports")
-def list_imports(request: HttpRequest, page: Query[Cursor], filters: Query[FiltersIn]) -> Any:
+def list_imports(request: HttpRequest, page: Query[Cursor], filters: Query[FiltersIn], by: Query[KeyIn]) -> Any:
     """The imports that the person may see, the newest first."""
     found = matching(filters.filters())
+    if by.key:
+        made = idempotency.answered(cast(User, request.user), by.key)
+        found = found.filter(pk=json.loads(made.body).get("job") or 0) if made else found.none()
     return page.newest(found.select_related("target", "source", "created_by"), show)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.errors import Problem
-from importer.management.client.api import Millrace
 from importer.management.client.commands.output import Output
+from millrace_client.api import Millrace
 
 
 @dataclass(frozen=True)

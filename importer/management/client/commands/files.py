@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine.errors import Cancelled, Problem
-from importer.management.client.api import Millrace
-from importer.management.client.problems import ServerProblem
+from importer.management.client.problems import PROBLEMS
 from importer.management.command_line.follow.progress import Amounts, Progress
 from importer.management.import_options import check_named
 from importer.sources.local_files import local_files
+from millrace_client.api import Millrace
+from millrace_client.problems import ServerProblem
 
 CONTINUED = "The same command continues it; the server removes what has arrived if nothing more of it does."
 IN_USE = 409  # the status of a file that an import reads
@@ -80,7 +81,7 @@ class Uploads:
         for key in filterfalse(self._millrace.is_shared, self._keys):
             try:
                 self._millrace.remove_upload(key)
-            except Problem as problem:
+            except PROBLEMS as problem:
                 sys.stderr.write(f"An upload stays on the server until it expires: {problem}\n")
         self._keys.clear()
 

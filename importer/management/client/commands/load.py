@@ -9,11 +9,10 @@ from importer.engine.errors import Cancelled, Problem
 from importer.engine.plan.previous_imports import EarlierLoad
 from importer.engine.source.chunks.skipped_lines import SkippedLines
 from importer.engine.stored import from_json
-from importer.management.client.api import is_over
 from importer.management.client.commands.body import body_of, keep_written
 from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads, named_files
-from importer.management.client.problems import ServerUnreachable, may_be_done
+from importer.management.client.problems import PROBLEMS, AnyProblem
 from importer.management.client.report_text import (
     equation_of,
     kind_lines,
@@ -28,6 +27,8 @@ from importer.management.client.report_text import (
 )
 from importer.management.command_line.follow.progress import Amounts, Progress
 from importer.management.import_options import add_flags, usage
+from millrace_client.api import is_over
+from millrace_client.problems import ServerUnreachable, may_be_done
 
 ON_ITS_MACHINE = "Give it on the machine of Millrace."
 # Options of the local command that a server refuses, each with what to do instead.
@@ -99,7 +100,7 @@ def load(context: CommandContext) -> int:
     wanted = wanted_of(context, uploads)
     try:
         begun = context.millrace.start(wanted)
-    except Problem as problem:
+    except PROBLEMS as problem:
         if not may_be_done(problem):
             uploads.remove()
             raise
@@ -112,7 +113,7 @@ def load(context: CommandContext) -> int:
     return end(context, follow(context, begun["job"]))
 
 
-def _begun_unheard(context: CommandContext, uploads: Uploads, problem: Problem) -> dict[str, Any]:
+def _begun_unheard(context: CommandContext, uploads: Uploads, problem: AnyProblem) -> dict[str, Any]:
     """The report of the import that the server has begun although its answer is lost, or is still to come.
 
     Raises `problem`, with what to do next, if it has begun none, and if nobody knows.
@@ -141,14 +142,14 @@ def _end_if_begun(context: CommandContext, uploads: Uploads) -> int:
     return end(context, _cancelled(context, begun[-1]))
 
 
-def _taken_back(uploads: Uploads, unknown: Problem) -> list[int]:
+def _taken_back(uploads: Uploads, unknown: AnyProblem) -> list[int]:
     """The imports that the server has begun with the uploads; without one it begins none any more.
 
     Raises `unknown` if the server does not say, and of files that cannot be taken back: those that the server has
     itself, and uploads that others may use.
     """
     if uploads.own:
-        with suppress(Problem):
+        with suppress(*PROBLEMS):
             return uploads.take_back()
     raise unknown
 
@@ -191,7 +192,7 @@ def _cancelled(context: CommandContext, job: int) -> dict[str, Any]:
     context.output.warn(f"Ending import {job}. Ctrl-C once more ends at once.")
     try:
         context.millrace.call("cancel_import", job=job)
-    except Problem as problem:
+    except PROBLEMS as problem:
         context.output.warn(str(problem))
     try:
         report = watched(context, job)

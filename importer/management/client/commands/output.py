@@ -10,15 +10,9 @@ from config.contracts.documents import CHECK, DONE, PROBLEM, REPORT, Document
 from config.contracts.outcomes import CANCELLED, REFUSED, UNKNOWN, UNREACHABLE, WRONG_USAGE
 from config.contracts.report import complete
 from importer.engine.errors import Cancelled, Problem, TargetUnreachable, WrongUsage
-from importer.management.client.problems import (
-    FORBIDDEN,
-    UNAUTHORIZED,
-    ServerProblem,
-    in_words,
-    may_be_done,
-    values_of,
-)
+from importer.management.client.problems import PROBLEMS, AnyProblem, in_words, values_of
 from importer.management.command_line.verbs import write_list
+from millrace_client.problems import FORBIDDEN, UNAUTHORIZED, ServerProblem, may_be_done
 
 FLAG = "--json"
 WITHOUT_IMPORT = (REFUSED, CANCELLED, WRONG_USAGE)
@@ -62,7 +56,7 @@ class Output:
         code = UNKNOWN
         try:
             code = command()
-        except Problem as problem:
+        except PROBLEMS as problem:
             code = self._fail(problem)
         except KeyboardInterrupt:
             code = self._fail(Cancelled("Ctrl-C ended the command.", advice="What it had done until then stays."))
@@ -78,7 +72,7 @@ class Output:
         self._print(code)
         return code
 
-    def _fail(self, problem: Problem) -> int:
+    def _fail(self, problem: AnyProblem) -> int:
         code = self._code_of(problem)
         self.warn(in_words(problem))
         if self._of_problems is REPORT:
@@ -89,7 +83,7 @@ class Output:
             self.give(PROBLEM, {"command": self.words, "exit_code": code, "problem": values_of(problem)})
         return code
 
-    def _code_of(self, problem: Problem) -> int:
+    def _code_of(self, problem: AnyProblem) -> int:
         """The exit code that the local command would have after this problem."""
         if isinstance(problem, WrongUsage):
             return WRONG_USAGE.exit_code
@@ -108,7 +102,7 @@ class Output:
     def _not_begun(self) -> bool:
         return self._of_problems is not PROBLEM and self.report is None
 
-    def _report_of(self, problem: Problem, code: int) -> Mapping[str, Any]:
+    def _report_of(self, problem: AnyProblem, code: int) -> Mapping[str, Any]:
         if self.report:
             return {**self.report, "problem": self.report["problem"] or values_of(problem), "exit_code": code}
         if isinstance(problem, ServerProblem) and problem.report:
@@ -124,6 +118,6 @@ class Output:
         print(json.dumps(self._document, indent=2))
 
 
-def _check_of(problem: Problem) -> Mapping[str, Any] | None:
+def _check_of(problem: AnyProblem) -> Mapping[str, Any] | None:
     """The document of a check that came to no result because of the problem."""
     return problem.details.get("check") if isinstance(problem, ServerProblem) else None

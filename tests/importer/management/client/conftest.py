@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 
 from importer.access import tokens
 from importer.engine.mysql.connection import Address, connect, fetch_all
-from importer.management.client.api import Millrace
 from importer.management.client.commands.main import main
 from importer.models import Scope, Target
+from millrace_client.api import Millrace
 from tests.people import operator
 from tests.stack import Stack
 from tests.targets import target_with

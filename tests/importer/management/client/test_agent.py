@@ -13,8 +13,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from importer.management.client.agent import Agent
-from importer.management.client.api import Millrace
 from importer.models import ImportJob, SourceFile, Target
+from millrace_client.api import Millrace
 from tests.importer.management.client.conftest import ROWS, rows
 from tests.stack import ROOT, Stack
 from tests.targets import saved_target

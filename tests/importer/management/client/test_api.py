@@ -18,17 +18,16 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer.access import limits
-from importer.engine.errors import Problem, SourceChanged
-from importer.management.client import api, earlier_uploads, http, uploads
-from importer.management.client.api import Millrace
-from importer.management.client.earlier_uploads import EarlierUploads
-from importer.management.client.http import Server
-from importer.management.client.problems import ServerProblem, ServerUnreachable
-from importer.management.client.uploads import PART_TYPE, VERSION, Upload
 from importer.models import AccessToken, AnsweredRequest, ImportJob, LimitCount, SourceFile, Target
 from importer.sources import parts
 from importer.sources.continuing import LEFT_AFTER, READ_AT_ONCE, BeingCompared
 from importer.sources.uploads import begin_upload, finish, locked
+from millrace_client import api, earlier_uploads, http, uploads
+from millrace_client.api import Millrace
+from millrace_client.earlier_uploads import EarlierUploads
+from millrace_client.http import Server
+from millrace_client.problems import NotLoaded, Problem, ServerProblem, ServerUnreachable, SourceChanged
+from millrace_client.uploads import PART_TYPE, VERSION, Upload
 from tests.dashboard.job_data import make_job
 from tests.importer.management.client.conftest import CREATE, INTO, ROWS, rows
 from tests.proxy import Loss, proxy
@@ -57,6 +56,17 @@ def test_a_file_is_loaded_and_followed_by_events_to_its_report(database, millrac
     assert (report["outcome"], report["balanced"], report["rows"]["loaded"]) == ("succeeded", True, 2)
     assert millrace.wait(begun["job"]) == report
     assert rows(target) == [(1, "ann", "1.50"), (2, "bob", None)]
+
+
+def test_a_key_tells_which_import_it_has_started_and_a_lossy_one_is_a_problem(target, millrace, orders):
+    orders.write_bytes(ROWS + b"3,eve,x\n")
+    assert millrace.started("nightly") is None
+    wanted = {"file": millrace.upload(str(orders)), **INTO, "options": {"on_error": "reject"}}
+    job = millrace.start(wanted, "nightly")["job"]
+    assert millrace.started("nightly")["job"] == job
+    with pytest.raises(NotLoaded, match=f"Import {job}: completed with rejects. 1 row was rejected") as lossy:
+        millrace.result(job)
+    assert lossy.value.report["rows"]["loaded"] == 2
 
 
 def test_an_import_whose_answer_is_lost_is_started_once(web, token, target, orders):

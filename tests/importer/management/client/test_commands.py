@@ -20,12 +20,12 @@ from importer.management.client.commands.body import body_of
 from importer.management.client.commands.load import LOCAL_ONLY, add_arguments
 from importer.management.client.commands.main import REMOTE, _Parser, main
 from importer.management.client.commands.output import Output
-from importer.management.client.problems import ServerProblem
 from importer.management.client.tokens import token_from
 from importer.management.command_line.start import command_of
 from importer.management.command_line.verbs import NONE_TO_LIST
 from importer.management.command_line.words import PROGRAM, WORDS
 from importer.models import ImportJob, MappingPreset, ScheduleRun, Scope, SourceFile, Target
+from millrace_client.problems import ServerProblem
 from tests.documents import read
 from tests.importer.management.client.conftest import ROWS, Run, rows
 from tests.importer.management.command_line.interrupts import press_ctrl_c_in_sleep

@@ -12,16 +12,16 @@ import pytest
 from django.utils import timezone
 
 from importer.engine.errors import Cancelled
-from importer.management.client import http
-from importer.management.client.api import Millrace
 from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads
 from importer.management.client.commands.load import _begun_unheard, _end_if_begun, watched
 from importer.management.client.commands.output import Output
-from importer.management.client.problems import ServerUnreachable
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED
 from importer.sources.continuing import LEFT_AFTER
+from millrace_client import http
+from millrace_client.api import Millrace
+from millrace_client.problems import ServerUnreachable
 from tests.documents import read
 from tests.importer.management.client.conftest import INTO, ROWS, rows
 from tests.importer.management.command_line.interrupts import locked, started, waiting_loads
@@ -33,7 +33,7 @@ OTHER_REQUESTS = 16_000  # bytes
 MARK = b"1000007,MARK,1.00\n"
 # `millrace` with small parts, so that a small file has several.
 PROGRAM = (
-    "from importer.management.client import uploads\n"
+    "from millrace_client import uploads\n"
     f"uploads.PART_BYTES = {PART}\n"
     "from importer.management.command_line.main import main\n"
     "main()\n"

@@ -9,13 +9,12 @@ from urllib.parse import urlsplit
 import urllib3
 from urllib3.exceptions import HTTPError, MaxRetryError
 
-from config.version import VERSION
-from importer.engine.errors import Problem
-from importer.management.client.problems import BUSY, TOO_MUCH, ServerUnreachable, problem_in
+from millrace_client.problems import BUSY, TOO_MUCH, Problem, ServerUnreachable, problem_in
+from millrace_client.version import VERSION
 
 CONNECT_SECONDS = 10.0
 # Without a byte: of an answer that takes long, such as a plan; and of a stream of events, which has a comment in
-# each quarter of a minute (config/serving/events.py).
+# each quarter of a minute (docs/api.md, Events).
 SILENT_SECONDS, SILENT_STREAM_SECONDS = 300.0, 60.0
 LONGEST_WAIT = 30  # seconds between two tries
 TRIES = 5
@@ -79,7 +78,7 @@ class Server:
         return ServerUnreachable(
             f"The server does not answer: {_words(error)}.",
             self.address,
-            "Check the address after --server and the network, and try again.",
+            "Check the address of the server and the network, and try again.",
             retryable=True,
         )
 
@@ -94,7 +93,7 @@ def checked_address(address: str, plain_http: bool = False) -> str:
         raise Problem(
             "Others could read the token on the way to this server.",
             address,
-            "Use https://. In a network that you trust: --plain-http.",
+            "Use https://. In a network that you trust: --plain-http, in Python plain_http=True.",
         )
     return address.rstrip("/").removesuffix(API)
 
@@ -121,7 +120,7 @@ def _checked_authorities(ca_file: str) -> str:
     try:
         ssl.create_default_context(cafile=ca_file)
     except OSError as error:
-        advice = "Name a file with certificates in the PEM format after --ca-file."
+        advice = "Name a file with certificates in the PEM format: --ca-file, in Python ca_file."
         raise Problem("No certificates can be read from the file.", ca_file, advice) from error
     return ca_file
 

@@ -9,12 +9,19 @@ from typing import IO
 
 import urllib3
 
-from importer.engine.errors import Problem, SourceChanged, SourceProblem
-from importer.engine.units import MIB
-from importer.management.client.http import API, LONGEST_WAIT, Server
-from importer.management.client.problems import BUSY, NOT_FOUND, TOO_MUCH, ServerProblem, ServerUnreachable
+from millrace_client.http import API, LONGEST_WAIT, Server
+from millrace_client.problems import (
+    BUSY,
+    NOT_FOUND,
+    TOO_MUCH,
+    Problem,
+    ServerProblem,
+    ServerUnreachable,
+    SourceChanged,
+    SourceProblem,
+)
 
-PART_BYTES = 8 * MIB  # a server takes at least 16 MiB, unless its settings say less
+PART_BYTES = 8 * 2**20  # a server takes at least 16 MiB, unless its settings say less
 VERSION = {"Tus-Resumable": "1.0.0"}
 PART_TYPE = "application/offset+octet-stream"
 # Another part has arrived since; or this one has arrived with other bytes (config/serving, dashboard/new_import); or

@@ -8,10 +8,10 @@ from typing import Any
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from config.serving.events import TYPE
-from importer.management.client.http import LONGEST_WAIT, TRIES, Server
-from importer.management.client.problems import ServerUnreachable
+from millrace_client.http import LONGEST_WAIT, TRIES, Server
+from millrace_client.problems import ServerUnreachable
 
+TYPE = "text/event-stream"
 END = "end"
 NO_CONTENT = 204
 READ_BYTES = 2**16

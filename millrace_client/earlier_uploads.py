@@ -5,11 +5,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
-import xxhash
+from millrace_client.http import Server
+from millrace_client.problems import ServerProblem
+from millrace_client.uploads import LOOK_EVERY, PART_BYTES, Upload
 
-from importer.management.client.http import Server
-from importer.management.client.problems import ServerProblem
-from importer.management.client.uploads import LOOK_EVERY, PART_BYTES, Upload
+try:
+    import xxhash
+except ImportError:  # It is not pure Python. Without it, an upload that has arrived whole is not compared.
+    xxhash = None  # type: ignore[assignment]
 
 # Kinds of problems that end by themselves: what has arrived is read, to be compared; requests are too many.
 WAITED_FOR = ("BeingCompared", "TooOften")
@@ -42,6 +45,8 @@ class EarlierUploads:
             return None
 
     def _whole(self, found: Mapping[str, Any]) -> Upload | None:
+        if xxhash is None:
+            return None
         upload = Upload(self._server, found["file"], shared=True)
         upload.arrived()  # Waits for who finishes it, and finishes what nobody does.
         now = self._call("show_file", file=upload.key)

@@ -11,16 +11,22 @@ from typing import IO, Any
 
 from urllib3.exceptions import HTTPError
 
-from config.contracts.outcomes import UNAPPROVED
-from importer.engine.errors import SourceProblem
-from importer.management.client.description import ADDRESS, KEY, Description
-from importer.management.client.earlier_uploads import EarlierUploads
-from importer.management.client.events import AGAIN_AFTER, END, events
-from importer.management.client.http import SILENT_SECONDS, Server
-from importer.management.client.problems import NOT_ANSWERED_YET, ServerProblem, ServerUnreachable, values_in
-from importer.management.client.uploads import Look, Upload, may_follow
+from millrace_client.description import ADDRESS, KEY, Description
+from millrace_client.earlier_uploads import EarlierUploads
+from millrace_client.events import AGAIN_AFTER, END, events
+from millrace_client.http import SILENT_SECONDS, Server
+from millrace_client.problems import (
+    NOT_ANSWERED_YET,
+    NotLoaded,
+    ServerProblem,
+    ServerUnreachable,
+    SourceProblem,
+    values_in,
+)
+from millrace_client.uploads import Look, Upload, may_follow
 
 READ_BYTES = 2**18
+WAITS_FOR_APPROVAL = 9  # the exit code of docs/contracts.md
 LOOK_EVERY = 0.5  # seconds between two requests about work that sends no events
 # Seconds without a byte of the answers that may take longer than others: a check reads the whole file.
 SILENT = {"check": 12 * 3600.0}
@@ -33,7 +39,7 @@ def is_over(report: Mapping[str, Any]) -> bool:
 
     Before it waits, the whole file is read for the plan that is approved.
     """
-    waits = report["exit_code"] == UNAPPROVED.exit_code
+    waits = report["exit_code"] == WAITS_FOR_APPROVAL
     return report["outcome"] is not None and (not waits or report["approval"] is not None)
 
 
@@ -101,11 +107,11 @@ class Millrace:
                 return
             cursor = {"cursor": page["next"]}
 
-    def upload(self, path: Path, look: Look = lambda _: None) -> str:
+    def upload(self, path: Path | str, look: Look = lambda _: None) -> str:
         """Upload a file; its key. `look` gets the bytes that have arrived. Raises SourceProblem if it is unreadable."""
         try:
-            with path.open("rb") as file:
-                return self.upload_from(file, path.name, look)
+            with Path(path).open("rb") as file:
+                return self.upload_from(file, Path(path).name, look)
         except OSError as error:
             raise SourceProblem(
                 f"The file cannot be read: {error.strerror or error}.", str(path), "Name a file that can be read."
@@ -163,6 +169,21 @@ class Millrace:
         begun: Json = self._call("start_import", wanted, {}, key or str(uuid.uuid4()))
         return begun
 
+    def started(self, key: str) -> Json | None:
+        """The report of the import that start() with this key has started within 24 hours; None without one."""
+        found = next(self.pages("list_imports", key=key), None)
+        return found and self.report(found["job"])
+
+    def cancel(self, job: int) -> Json:
+        """Cancel an import; its report. What is committed stays, except in a staging table."""
+        cancelled: Json = self.call("cancel_import", job=job)
+        return cancelled
+
+    def retry(self, job: int) -> Json:
+        """Load what is missing of an import that has failed or was cancelled; its report."""
+        retried: Json = self.call("retry_import", job=job)
+        return retried
+
     def report(self, job: int) -> Json:
         """The report of an import; its outcome is None while it is under way."""
         shown: Json = self.call("show_import", job=job)
@@ -187,6 +208,13 @@ class Millrace:
                     return now
                 asks = now["outcome"] is not None
         return self.report(job)
+
+    def result(self, job: int, look: Callable[[Json], None] = lambda _: None) -> Json:
+        """The report of an import that has loaded all rows of its file, once it is over. Raises NotLoaded otherwise."""
+        report = self.wait(job, look)
+        if report["exit_code"]:
+            raise NotLoaded(report)
+        return report
 
     def report_within(self, job: int, seconds: float) -> Json:
         """The report of an import once it is over, or as it is after this number of seconds."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from importer.engine.errors import Problem
+from millrace_client.problems import Problem
 
 ADDRESS = "/api/v1/openapi.json"
 # An operation with this header can be sent twice, and is carried out once (docs/api.md).
