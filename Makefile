@@ -47,7 +47,7 @@ faults: ## try every fault at every failpoint, print the matrix (ARGS=--write: i
 
 doors: ## load all flights from every origin by command, by API and in the browser, on each server
 	@scripts/setup.sh tests database
-	FLIGHTS=336776 $(PY) -m pytest -q -s --timeout=1800 tests/importer/formats/test_doors.py $(ARGS)
+	FLIGHTS=336776 $(PY) -m pytest -q -s --every-case --timeout=1800 tests/importer/formats/test_doors.py $(ARGS)
 
 screenshots: ## take a picture of every page, light and dark, wide and on a phone, into var/screenshots
 	@scripts/setup.sh tests database browser

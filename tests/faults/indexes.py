@@ -14,7 +14,9 @@ import pytest
 def main() -> int:
     """Try this many times on each server."""
     os.environ["RANDOM_FAULTS"] = sys.argv[1] if len(sys.argv) > 1 else "10"
-    return pytest.main(["-q", "-rP", "--timeout=300", str(Path(__file__).with_name("random_moments.py"))])
+    return pytest.main(
+        ["-q", "--every-case", "-rP", "--timeout=300", str(Path(__file__).with_name("random_moments.py"))]
+    )
 
 
 if __name__ == "__main__":

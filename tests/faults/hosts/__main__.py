@@ -17,9 +17,9 @@ HERE = Path(__file__).parent
 def main() -> int:
     """Run what is named; the exit status of pytest."""
     if sys.argv[1:] == ["cost"]:
-        return pytest.main(["-q", "-s", "--timeout=3600", str(HERE / "cost.py")])
+        return pytest.main(["-q", "--every-case", "-s", "--timeout=3600", str(HERE / "cost.py")])
     os.environ.setdefault("MEGABYTES", "300")
-    return pytest.main(["-q", "-rP", "--timeout=1200", str(HERE.parent / "test_hosts.py")])
+    return pytest.main(["-q", "--every-case", "-rP", "--timeout=1200", str(HERE.parent / "test_hosts.py")])
 
 
 if __name__ == "__main__":
