@@ -41,6 +41,8 @@ EXCEPTIONS = {
     *(("importer/engine/load/methods/field_expressions.py", name) for name in ("text", "time")),
     *(("importer/engine/mapping/new_table/filled_columns.py", name) for name in ("text", "time")),
     ("importer/management/argument_types.py", "text"),
+    # Tags of YAML.
+    *(("importer/management/apply/yaml_file.py", name) for name in ("int", "float", "timestamp")),
     # Kinds of values in a file before they have a type.
     *(("importer/engine/schema/type_inference.py", name) for name in ("decimal", "float", "date", "datetime", "text")),
     # Kinds of cells in an OpenDocument file, and a word that begins a statement of a dump.
