@@ -7,6 +7,7 @@ from dashboard.formatting import factor
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
 from importer.engine.plan.previous_imports import FEWEST
+from importer.engine.units import count_of
 from importer.history.facts import FACTS, Kind
 from importer.history.query import Condition, Op, Query
 from importer.history.search import in_order
@@ -80,5 +81,5 @@ def _effect(gain: Gain) -> Effect:
     name = gain.fact.name
     about = "about " if gain.fact.kind is Kind.BYTES else ""
     setting = f"{title(name)}: {about}{short(name, gain.value)} instead of {about}{short(name, gain.against)}"
-    evidence = f"{gain.better.jobs:,} against {gain.other.jobs:,} imports, spread {gain.spread:.0%}"
+    evidence = f"{gain.better.jobs:,} against {count_of(gain.other.jobs, 'import')}, spread {gain.spread:.0%}"
     return Effect(setting, f"{factor(gain.times)} times", evidence)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import USUAL, View
+from importer.engine.units import count_of
 from importer.history.facts import FACTS, Fact, Group, Value
 from importer.history.formatting import in_words
 from importer.history.query import Condition, Op, Query
@@ -134,7 +135,8 @@ def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
 
 def _compared_with_peers(facts: dict[str, Value]) -> str:
     rate, median = (in_words(name, facts.get(name)) for name in (RATE, "like_rows_per_second"))
-    return f"{rate} against a median of {median} of {facts.get('like_imports')} imports like it before."
+    peers = count_of(int(facts.get("like_imports") or 0), "import")
+    return f"{rate} against a median of {median} of {peers} like it before."
 
 
 def _fastest(table: str) -> set[int]:

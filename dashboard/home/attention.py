@@ -12,6 +12,7 @@ from dashboard.home.days import COLOUR, DAYS, ended_lately, under_way
 from importer import schedules
 from importer.access.policy import seen
 from importer.engine.mysql.reasons import shown
+from importer.engine.units import count_of
 from importer.jobs.rejects.reloaded_rows import rows_taken
 from importer.models import DiscoveredFile, ImportJob, ScheduleRun
 from importer.models.outcomes import COMPLETE_IMPORTS, WITH_REJECTS, Colour, outcome_words
@@ -125,5 +126,5 @@ def _import(job: ImportJob, need: Need) -> Matter:
     else:
         about = str(shown(job.problem or job.obstacle).get("what", "")) or job.table
         if need.times > 1:
-            about = f"{need.times:,} imports of it in {DAYS} days. {about}"
+            about = f"{count_of(need.times, 'import')} of it in {DAYS} days. {about}"
     return Matter(job.source.name, reverse("job", args=[job.pk]), outcome, about, job.finished_at or job.created_at)

@@ -8,6 +8,7 @@ from importer.connections.connection_address import parse_base
 from importer.connections.connection_kind import ConnectionField, ParsedBase
 from importer.connections.connection_kinds import BY_NAME
 from importer.engine.errors import Problem, SourceProblem
+from importer.engine.units import count_of
 from importer.models import SourceConnection
 from importer.models.checked_save import save_checked
 
@@ -68,7 +69,7 @@ def _users(used: SourceConnection) -> tuple[str, str]:
     names = list(used.schedules.order_by("name").values_list("name", flat=True))
     if names:
         return f"the schedules {', '.join(names)} pick files up there", "Delete them first, or give them another one."
-    return f"{used.files.count():,} files of imports came from there, and are listed with it", ""
+    return f"{count_of(used.files.count(), 'file')} of imports came from there, and are listed with it", ""
 
 
 def same_account(connection: SourceConnection, base: ParsedBase, settings: Mapping[str, str]) -> bool:

@@ -7,10 +7,15 @@ MIB = 2**20
 GIB = 2**30
 
 
+def count_of(count: int, noun: str) -> str:
+    """A number with its noun, which takes an s unless there is one: "1 row", "2,000 rows"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def human_bytes(count: float) -> str:
     """Format a size for people, with three digits: 134217728 is "128 MiB", 2621440 "2.5 MiB", 1000 "1,000 bytes"."""
     if count < 1024:
-        return f"{count:,.0f} byte{'' if round(count) == 1 else 's'}"
+        return count_of(round(count), "byte")
     size, unit = count / 1024, "KiB"
     for larger in ("MiB", "GiB", "TiB"):
         # 1,000 KiB would have four digits.

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from importer.engine.units import count_of
 from importer.history.collect import ChunkTotals, default_values, facts_of
 from importer.history.facts import CHOSEN, FACTS, FILE, REQUESTED, SERVER, TABLE, Fact, Value
 from importer.history.formatting import in_words
@@ -91,8 +92,10 @@ class PeerSpeed:
         """The comparison in one sentence."""
         rate, median = in_words(RATE, self.rows_per_second), in_words(RATE, self.median)
         if not self.slower:
-            return f"{rate}; the median of {self.imports} imports like it is {median}."
-        start = f"Slower than similar imports: {rate} against a median of {median} of {self.imports} imports; "
+            return f"{rate}; the median of {count_of(self.imports, 'import')} like it is {median}."
+        start = (
+            f"Slower than similar imports: {rate} against a median of {median} of {count_of(self.imports, 'import')}; "
+        )
         if not self.changed:
             return f"{start}no stored fact has changed since then."
         more = len(self.changed) - MOST_IN_WORDS

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from importer.access import approval, audit
 from importer.engine.plan.stored_plan import FORMAT_KEY
+from importer.engine.units import count_of
 from importer.jobs.transitions import Status, change
 from importer.models import ImportJob
 from importer.notifications import approval_wanted
@@ -61,7 +62,7 @@ def is_asked_for(job: ImportJob) -> bool:
 
 def sentence(job: ImportJob) -> str:
     """What the import does, in a sentence."""
-    rows = "1 row" if job.scanned_rows == 1 else f"{job.scanned_rows:,} rows"
+    rows = count_of(job.scanned_rows, "row")
     words = _DEEDS[job.options.mode]
     return words.format(rows=rows, file=job.source.name, table=job.table, target=job.target.name)
 

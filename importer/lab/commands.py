@@ -17,6 +17,7 @@ from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import TUNABLE, Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
+from importer.engine.units import count_of
 from importer.lab.dry_plan import dry_planner, leave_out_alike, nothing_to_compare, ran_as
 from importer.lab.sample_size import SAMPLE_ROWS, expected_sample, file_rows, least_rows
 from importer.lab.transitions import Status, change
@@ -85,7 +86,7 @@ def choose(prepared: PreparedImport, request: LabRequest, of_job: ImportJob | No
 def _larger(prepared: PreparedImport, request: LabRequest, rows: int) -> str:
     """The advice to take more rows, if that makes a difference; "" for none."""
     least = min(least_rows(prepared, request.grid), file_rows(prepared))
-    return f"Take a sample of {least:,} rows, or other values." if least > rows else ""
+    return f"Take a sample of {count_of(least, 'row')}, or other values." if least > rows else ""
 
 
 def create(
@@ -182,7 +183,7 @@ def _split(combined: list[Settings], planned: Settings, target: Target) -> tuple
         if sessions > target.ceiling:
             why = f"the target's ceiling is {target.ceiling} parallel chunks"
         elif 0 < at_once < sessions:
-            why = f"{those} load {at_once} chunks in parallel"
+            why = f"{those} load {count_of(at_once, 'chunk')} in parallel"
         else:
             tried.append(settings)
             continue

@@ -15,6 +15,7 @@ from importer.engine.tuning.grid import Settings, changes, with_settings, words
 from importer.engine.tuning.ranking import Measured, rank
 from importer.engine.tuning.recommendation import Recommendation, recommend
 from importer.engine.tuning.rounds import WARM_UP
+from importer.engine.units import count_of
 from importer.models import Lab, MappingPreset, Trial
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, prepare
@@ -194,7 +195,8 @@ def _not_tried(lab: Lab, trials: Sequence[Trial], state: str) -> list[dict[str, 
 def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
     """Sentences on what the results do not show."""
     caveats = [
-        f"Measured with {lab.sample_rows:,} rows in an empty table; a longer load, or a fuller table, may differ."
+        f"Measured with {count_of(lab.sample_rows, 'row')} in an empty table; a longer load, or a fuller table,"
+        " may differ."
     ]
     if advice:
         caveats += (GIVEN_UP[setting] for setting in advice.settings.items() if setting in GIVEN_UP)

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from django.db import transaction
 from django.utils import timezone
 
+from importer.engine.units import count_of
 from importer.history.regressions import regression
 from importer.models import Channel, DiscoveredFile, ImportJob, JobFact, Lab, Schedule, ScheduleRun
 from importer.models.channel import Event
@@ -147,7 +148,7 @@ def _no_file(run: ScheduleRun) -> str:
 
 
 def _rejected(rows: dict[str, int]) -> str:
-    return f"{rows['rejected']:,} of {rows['source']:,} rows were rejected."
+    return f"{rows['rejected']:,} of {count_of(rows['source'], 'row')} were rejected."
 
 
 def _went_in(rows: dict[str, int]) -> str:

@@ -23,6 +23,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import from_json, to_json
+from importer.engine.units import count_of
 from importer.models import ImportJob, Level, MappingPreset, Schedule, SourceFile, Target
 from importer.preparation.loadable_tables import read_loadable
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare, require_load
@@ -170,7 +171,7 @@ def read_exported(values: Mapping[str, Any]) -> ExportedPreset:
     except msgspec.MsgspecError as error:
         raise Problem(f"That is no exported preset: {error}.", advice=advice) from error
     if len(preset.mapping) != len(preset.header):
-        what = f"The preset has {len(preset.header)} fields, and columns for {len(preset.mapping)}."
+        what = f"The preset has {count_of(len(preset.header), 'field')}, and columns for {len(preset.mapping)}."
         raise Problem(what, advice=advice)
     check_options(preset.options)
     for each in preset.mapping:

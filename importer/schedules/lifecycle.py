@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.units import count_of
 from importer.models import ScheduleRun
 from importer.queue import Message
 from importer.schedules.past_import import record_end
@@ -94,9 +95,9 @@ def _import_has_ended(run: ScheduleRun) -> bool:
 
 
 def _end_at_deadline(run: ScheduleRun) -> None:
-    minutes = run.schedule.deadline_minutes
+    minutes = run.schedule.deadline_minutes or 0
     problem = Problem(
-        f"The run has not ended within its {minutes:,} minutes.",
+        f"The run has not ended within its {count_of(minutes, 'minute')}.",
         str(run.schedule),
         "What was loading is cancelled. Run it now to continue with the rest, or give it a later deadline.",
     )

@@ -15,6 +15,7 @@ from cronsim import CronSim, CronSimError
 
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
+from importer.engine.units import count_of
 
 # A due time that is processed within this time is on time: ticks come every few seconds.
 GRACE = timedelta(seconds=60)
@@ -91,7 +92,7 @@ def _cron_times(timing: Timing, after: datetime) -> Iterator[datetime]:
 
 def _cron(text: str, after: datetime) -> CronSim:
     if len(text.split()) != 5:
-        raise Problem(f"{text!r} has {len(text.split())} fields, and not five.", advice=CRON_ADVICE)
+        raise Problem(f"{text!r} has {count_of(len(text.split()), 'field')}, and not five.", advice=CRON_ADVICE)
     try:
         return CronSim(text, after)
     except CronSimError as error:

@@ -15,7 +15,7 @@ from django.db import models
 
 from importer.access.limits import alone
 from importer.engine.errors import SourceProblem
-from importer.engine.units import human_bytes
+from importer.engine.units import count_of, human_bytes
 from importer.models import SourceFile
 
 ADVICE = "Delete files that are no longer needed on the page “Your files” (/storage/), or ask an admin to raise {}."
@@ -66,7 +66,7 @@ def _require(user: User, name: str, files: int, size: int) -> None:
     keeps += " imported ones included"
     if files and _is_over(kept.files + files, settings.UPLOAD_QUOTA_FILES):
         raise QuotaExceeded(
-            f"{keeps}; each person may keep {settings.UPLOAD_QUOTA_FILES:,} files at the most.",
+            f"{keeps}; each person may keep {count_of(settings.UPLOAD_QUOTA_FILES, 'file')} at the most.",
             where=name,
             advice=ADVICE.format("UPLOAD_QUOTA_FILES"),
         )

@@ -38,6 +38,7 @@ from importer.engine.schema.table import (
 from importer.engine.target import write_modes
 from importer.engine.target.staging import Staged, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
+from importer.engine.units import count_of
 
 # A merge sends nothing until it is done. The step's heartbeat kills the connection when the step must stop.
 READ_TIMEOUT = 12 * 3600  # seconds
@@ -292,15 +293,15 @@ def _convert_staging_table(connection: LoaderConnection, step: FinishingStep) ->
                 raise
 
 
-def _check_rows(counted: int, step: FinishingStep) -> None:
-    if counted == step.rows or (not step.exact and 0 < counted < step.rows):
+def _check_rows(stored: int, step: FinishingStep) -> None:
+    if stored == step.rows or (not step.exact and 0 < stored < step.rows):
         return
-    raise _changed_staging_table(counted, step)
+    raise _changed_staging_table(stored, step)
 
 
-def _changed_staging_table(counted: int, step: FinishingStep) -> TargetProblem:
+def _changed_staging_table(stored: int, step: FinishingStep) -> TargetProblem:
     return TargetProblem(
-        f"The staging table holds {counted:,} rows where {step.rows:,} were loaded into it.",
+        f"The staging table holds {count_of(stored, 'row')} where {step.rows:,} were loaded into it.",
         where=str(step.address),
         advice="Another program changed it. Retry, which stages the file again.",
     )

@@ -13,6 +13,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Connection, execute, fetch_row
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import count_rows
+from importer.engine.units import count_of
 
 ENGINES = ("myisam", "aria")
 LOCK_WAIT = 50  # seconds; the connection of a worker that is considered dead is killed earlier
@@ -46,7 +47,8 @@ def require_row_count(connection: Connection, plan: ImportPlan, job: str, more: 
     if rows == known:
         return
     raise TargetProblem(
-        f"The staging table holds {rows:,} rows where {known:,} were loaded: an attempt ended in the middle, and its"
+        f"The staging table holds {count_of(rows, 'row')} where {known:,} were loaded: an attempt ended in the"
+        " middle, and its"
         " engine cannot roll back.",
         where=f"{plan.schema}.{plan.table}",
         advice="Retry, which stages the whole file again; with load_as innodb, only the chunk is loaded again."

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
+from importer.engine.units import count_of
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def check_finish(address: Address, job: str, rows: int) -> None:
             known = 0
     if known != rows:
         raise Problem(
-            f"The ledger knows of {known:,} rows of the finishing step, which brought {rows:,}.",
+            f"The ledger knows of {count_of(known, 'row')} of the finishing step, which brought {rows:,}.",
             where=str(address),
             advice="A fail-over may have lost it, and its rows with it: look at the table, then import the file as a"
             f" new one. {ledger.TABLE} has what is known, WHERE job = '{job}'.",
@@ -79,7 +80,8 @@ def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[
     differing = [number for number, rows in committed.items() if expected.get(number) != rows]
     if differing:
         raise Problem(
-            f"The ledger's rows differ from the scan's for {len(differing)} chunks, first for chunk {min(differing)}.",
+            f"The ledger's rows differ from the scan's for {count_of(len(differing), 'chunk')}, first for chunk"
+            f" {min(differing)}.",
             where=str(address),
             advice=f"Look at {ledger.TABLE} WHERE job = '{job}' before trusting the table.",
         )

@@ -13,6 +13,7 @@ from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.profile.profile import Profile
 from importer.engine.source.records.row_error import shortened
+from importer.engine.units import count_of
 
 # Spreadsheets show a number of 12 digits and more with 6 of them, and write into a CSV file what they show. Larger
 # exponents than identifiers have are those of measurements.
@@ -47,7 +48,8 @@ def _empty_record_notes(profile: Profile) -> list[str]:
         return []
     some = "1 has" if len(lines) == 1 else f"{len(lines):,} have"
     return [
-        f"Of the first {len(profile.rows):,} records {some} no value in any field, such as line {lines[0]:,}; each is a"
+        f"Of the first {count_of(len(profile.rows), 'record')} {some} no value in any field, such as line"
+        f" {lines[0]:,}; each is a"
         " row of the table. If they were blank rows of a spreadsheet, delete them there, and export it again."
     ]
 
@@ -99,7 +101,7 @@ def _mismatch_notes(values: Counter[str], mapping: ColumnMapping, column: Column
     first = next(value for value in values if not fits(value))
     they = "it will be a bad row" if count == 1 else "they will be bad rows"
     return [
-        f"{column.name}: {count:,} of {values.total():,} values {'does' if count == 1 else 'do'} not fit"
+        f"{column.name}: {count:,} of {count_of(values.total(), 'value')} {'does' if count == 1 else 'do'} not fit"
         f" {column.type}, such as {shortened(first)}: {they}, unless read in another way or named as NULL."
     ]
 

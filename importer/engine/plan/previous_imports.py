@@ -4,6 +4,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from importer.engine.units import count_of
+
 Choice = str | int
 
 # Imports needed with each setting. If the setting had no effect, all four with one value would be faster than all four
@@ -54,7 +56,9 @@ class Preference:
     against: int
 
     def __str__(self) -> str:
-        return f"measured {self.times:.2g} times faster here ({self.imports} imports against {self.against})"
+        return (
+            f"measured {self.times:.2g} times faster here ({count_of(self.imports, 'import')} against {self.against})"
+        )
 
 
 @dataclass(frozen=True)

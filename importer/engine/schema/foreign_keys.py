@@ -6,6 +6,7 @@ from importer.engine.errors import BadRow, RowsRefused
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.indexes import ForeignKey
+from importer.engine.units import count_of
 
 MOST_NAMED = 10
 
@@ -65,13 +66,19 @@ def _check_rows(connection: Connection, schema: str, table: str, foreign_key: Fo
     more = " and others" if len(orphans) == MOST_NAMED else ""
     column = ", ".join(foreign_key.columns)
     raise RowsRefused(
-        f"{count:,} rows have a {column} that {foreign_key.parent} does not have: {named}{more}. The foreign key"
+        f"{count_of(count, 'row')} {'has' if count == 1 else 'have'} a {column} that {foreign_key.parent} does"
+        f" not have: {named}{more}. The foreign key"
         f" {foreign_key.name} was off while rows came; it is back, and guards every new row, but these are in.",
         where=f"{schema}.{table}",
         advice=f"See them with: SELECT child.* {without}. Add what {foreign_key.parent} lacks, or delete these rows."
         " A retry of the import looks again.",
         rows=tuple(
-            BadRow(0, column, ", ".join(map(str, row[:-1])), f"{row[-1]} rows without a row in {foreign_key.parent}")
+            BadRow(
+                0,
+                column,
+                ", ".join(map(str, row[:-1])),
+                f"{count_of(row[-1], 'row')} without a row in {foreign_key.parent}",
+            )
             for row in orphans
         ),
         bad_rows=count,

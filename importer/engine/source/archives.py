@@ -23,6 +23,7 @@ from importer.engine.source.compression import (
     require_within,
     unpacking_limits,
 )
+from importer.engine.units import count_of
 
 # Enough for an archive of one file, with folders and the entries that macOS adds.
 MOST_ENTRIES = 1000
@@ -204,7 +205,7 @@ def choose_member(names: tuple[str, ...], member: str, what: str) -> str:
     if member and member not in names:
         raise SourceProblem(f"The {what} archive has no file {member}.", advice=f"It has {_listed(names)}.")
     if not member and len(names) != 1:
-        contents = f"{len(names):,} files: {_listed(names)}" if names else "no file"
+        contents = f"{count_of(len(names), 'file')}: {_listed(names)}" if names else "no file"
         raise SourceProblem(f"The {what} archive holds {contents}.", advice="Choose one of them (--member).")
     return member or names[0]
 

@@ -9,6 +9,7 @@ from importer.engine.source.arrays import np
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, blocks, end_of_records, pieces
+from importer.engine.units import count_of
 
 # The number of ranges of a sample by share. Ranges cover files whose content changes from part to part.
 RANGES = 20
@@ -33,7 +34,11 @@ class Sample:
             raise Problem(f"A share of {self.share:g} cannot be taken.", advice="Give more than 0, and at most 1.")
 
     def __str__(self) -> str:
-        return f"the first {self.rows:,} rows" if self.rows else f"{(self.share or 0) * 100:.3g} % in {RANGES} ranges"
+        return (
+            f"the first {count_of(self.rows, 'row')}"
+            if self.rows
+            else f"{(self.share or 0) * 100:.3g} % in {RANGES} ranges"
+        )
 
 
 @dataclass(frozen=True)

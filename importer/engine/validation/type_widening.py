@@ -22,6 +22,7 @@ from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import TypeTracker, scale_of
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.row_error import shortened
+from importer.engine.units import count_of
 from importer.engine.validation.converted_rules import FieldCheck
 from importer.engine.validation.fast_path import FastPath
 from importer.engine.validation.field_check import CellRule
@@ -268,7 +269,8 @@ def describe_changes(
         if mismatch and mismatch.bad:
             yield (
                 f"{new.name} is {new.type}, and rows with another value are rejected",
-                f"{mismatch.bad:,} of {mismatch.total:,} values do not fit, such as {mismatch.value[:60]!r} on line"
+                f"{mismatch.bad:,} of {count_of(mismatch.total, 'value')} do not fit, such as"
+                f" {mismatch.value[:60]!r} on line"
                 f" {mismatch.line:,}",
             )
         elif old != new:

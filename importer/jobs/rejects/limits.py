@@ -2,6 +2,7 @@
 
 from importer.engine.errors import AllRowsRejected, Problem, TooManyRejects
 from importer.engine.load.rejects.reasons import on_reading
+from importer.engine.units import count_of
 from importer.jobs.rejects.counts import by_reason
 from importer.models import ImportJob
 
@@ -22,7 +23,11 @@ def exceeded(job: ImportJob) -> TooManyRejects | None:
     most = most_rejects(job)
     if most is None or job.rejected_rows <= most:
         return None
-    rows = f"{job.scanned_rows:,} rows" if job.scan_finished else f"the {job.scanned_rows:,} rows read so far"
+    rows = (
+        count_of(job.scanned_rows, "row")
+        if job.scan_finished
+        else f"the {count_of(job.scanned_rows, 'row')} read so far"
+    )
     return TooManyRejects(
         f"{job.rejected_rows:,} of {rows} cannot go in; {job.options.reject_limit_words} may be left out."
         f"{_commonest(job)}",

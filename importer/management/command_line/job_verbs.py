@@ -10,6 +10,7 @@ from config.contracts.documents import JOBS, REPORT
 from importer import jobs, queue
 from importer.access.acting import acting_user
 from importer.access.policy import seen
+from importer.engine.units import count_of
 from importer.jobs.rejects import downloads
 from importer.management.client.report_text import kind_lines, rejects_line
 from importer.management.command_line import by_url
@@ -42,7 +43,7 @@ def write_list(command: DocumentCommand, options: Mapping[str, Any]) -> None:
         command.give(JOBS, {"jobs": [_as_json(each) for each in found]})
         return
     command.write_list(
-        f"{_line(job)}, {job.accounted_rows:,} rows, {job.created_at:%Y-%m-%d %H:%M} UTC" for job in found
+        f"{_line(job)}, {count_of(job.accounted_rows, 'row')}, {job.created_at:%Y-%m-%d %H:%M} UTC" for job in found
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from importer.access import audit
+from importer.engine.units import count_of
 from importer.management.backup.archive import checked
 from importer.management.backup.create import create, refuse_unusable
 from importer.management.backup.restore import restore
@@ -41,7 +42,8 @@ class Command(CheckedCommand):
             made = create(file)
             audit.note(file=str(file.absolute()), bytes=made.bytes)
         self.stdout.write(
-            f"{file}: the database, the keys, {made.uploads:,} uploads and {made.rejects:,} files of rejected rows;"
+            f"{file}: the database, the keys, {made.uploads:,} uploads and {count_of(made.rejects, 'file')} of"
+            " rejected rows;"
             f" {made.bytes:,} bytes."
         )
         self.stderr.write(WARNING)
@@ -49,7 +51,8 @@ class Command(CheckedCommand):
     def _check(self, *, file: Path, **_: Any) -> None:
         manifest = checked(file)
         self.stdout.write(
-            f"{file} is whole: {len(manifest.files):,} files, Millrace {manifest.version}, {manifest.made_at[:16]} UTC."
+            f"{file} is whole: {count_of(len(manifest.files), 'file')}, Millrace {manifest.version},"
+            f" {manifest.made_at[:16]} UTC."
         )
 
     def _restore(self, *, file: Path, replace: bool, **_: Any) -> None:

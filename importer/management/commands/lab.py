@@ -16,6 +16,7 @@ from importer.engine.errors import Problem
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named, words
 from importer.engine.tuning.sampling import Sample
+from importer.engine.units import count_of
 from importer.experiments import arguments
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.management.argument_types import bounded, percent, setting_values, size
@@ -168,7 +169,7 @@ class Command(PreparedCommand):
             self.stdout.write(f"Lab {row.pk} waits for another person's approval. {lab.sentence(row)}")
             self.stdout.write(f"Digest: {lab.digest_of(row)}")
         sample = outcome["sample"]
-        self.stdout.write(f"Lab {row.pk} {row.status}: {sample['rows']:,} rows ({sample['asked']})")
+        self.stdout.write(f"Lab {row.pk} {row.status}: {count_of(sample['rows'], 'row')} ({sample['asked']})")
         for each in outcome["ranking"][:MOST_SHOWN]:
             low, high = each["quartiles"]
             planned = "  (as planned)" if each["planned"] else ""

@@ -18,6 +18,7 @@ from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, W
 from importer.engine.schema.table import read_table
 from importer.engine.source.joined import line_end_of
 from importer.engine.source.records.row_error import RowError, shortened
+from importer.engine.units import count_of
 
 # The most rows that a message names one by one; the others are counted.
 NAMED_ROWS = 20
@@ -53,7 +54,7 @@ class RejectLog:
         tally, notices = self._tally(findings), tuple(self._notices(findings))
         reasons: Counter[tuple[str, str, str]] = Counter()
 
-        def counted() -> Iterator[RejectedRow]:
+        def rejected() -> Iterator[RejectedRow]:
             for record in self._explanation(findings).rejected_rows(self._problems(findings), findings.skipped):
                 reasons[record.error.code, record.error.column, record.kind] += 1
                 yield record
@@ -67,11 +68,11 @@ class RejectLog:
                 remove_reject_files(folder, chunk.number)
         elif folder:
             line_end = line_end_of(self.session.source.dialect).encode()
-            write_reject_files(folder, chunk.number, counted(), outcome, line_end)
+            write_reject_files(folder, chunk.number, rejected(), outcome, line_end)
             failpoints.reach("rejects.written")
             self.session.chunk_load.storage.keep(reject_paths(folder, chunk.number))
         else:
-            for _ in counted():
+            for _ in rejected():
                 pass
         return outcome()
 
@@ -135,8 +136,9 @@ class RejectLog:
         times, worst = self._commonest(findings)
         of_column = f"{worst.error.column}: " if worst.error.column else ""
         return TooManyRejects(
-            f"{count:,} rows cannot be loaded, in one chunk alone; at most {most:,} may be left out of the import."
-            f" Most common: {times:,} rows: {of_column}{worst.error.reason}",
+            f"{count_of(count, 'row')} cannot be loaded, in one chunk alone; at most {most:,} may be left out"
+            " of the import."
+            f" Most common: {count_of(times, 'row')}: {of_column}{worst.error.reason}",
             where=self._lines(),
             advice=f"Look at these rows.{on_reading(worst.error.column)} If they are to be left out, allow more; if"
             " not, correct the file or the table.",

@@ -12,6 +12,7 @@ from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.profile import Profile
 from importer.engine.source.records.row_error import shortened
+from importer.engine.units import count_of
 
 MOST_SHOWN = 3
 
@@ -52,7 +53,7 @@ def _question(profile: Profile, number: int, column: Column, bad: Sequence[str])
     line, value = lines[0]
     shows = tuple(f"line {line:,}: {value}" for line, value in lines[:MOST_SHOWN])
     text = tracked(profile.values_of(number)).text_type
-    of_all = f"{len(lines):,} of {len(profile.rows):,} values {'is' if len(lines) == 1 else 'are'}"
+    of_all = f"{len(lines):,} of {count_of(len(profile.rows), 'value')} {'is' if len(lines) == 1 else 'are'}"
     return Decision(
         "type",
         f"{column.type}; {of_all} none",

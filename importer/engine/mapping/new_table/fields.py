@@ -16,6 +16,7 @@ from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import ANY_NUMBER, TypeTracker, is_of_kind
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.records.row_error import shortened
+from importer.engine.units import count_of
 
 # Columns that hold any number, and any date, to find the readings of values by.
 _NUMBER = Column("", ANY_NUMBER, True, None, False, False)
@@ -220,7 +221,7 @@ def _note_on_text(names: FieldNames, values: Counter[str]) -> str:
     if not odd or not column_type(tracker.type).is_number:
         return ""
     return (
-        f"text, since {shortened(odd)} is no number, as {many:,} of {values.total():,} values are."
+        f"text, since {shortened(odd)} is no number, as {many:,} of {count_of(values.total(), 'value')} are."
         f" {names.typed(tracker.type)} makes it a number; {names.mapped(f'null={odd}')} makes this value NULL."
     )
 

@@ -7,7 +7,7 @@ from importer.engine.planner.decisions import network
 from importer.engine.planner.decisions.server_file import whole_file, whole_file_reason
 from importer.engine.planner.reasons.replication import largest_transaction
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.units import MIB, human_bytes
+from importer.engine.units import MIB, count_of, human_bytes
 
 # A chunk costs a millisecond in addition to its load, which takes some 50 ms a MB (server-behaviour.md, Speed).
 SMALLEST_CHUNK = 1 * MIB
@@ -109,7 +109,7 @@ def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) ->
     one = f"up to {human_bytes(together)} of them that follow each other are one transaction" if together else ""
     why = f"{_why_of_that_size(context)}; {one or 'each is one transaction'}"
     if options.commit_rows:
-        rows = "1 row" if options.commit_rows == 1 else f"{options.commit_rows:,} rows"
+        rows = count_of(options.commit_rows, "row")
         return Reason(f"Chunks of at most {rows} and {size}", why, option="commit_rows")
     number = sizes.count(context.data_bytes)
     chunks = "One chunk" if number == 1 else f"About {number:,} chunks"

@@ -9,6 +9,7 @@ from importer.engine.planner.decisions.chunks import chunk_rows
 from importer.engine.schema.column_types import Family
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.target.write_modes import SWAPPING
+from importer.engine.units import count_of
 
 # A LOAD DATA reserves up to as many numbers again as it has rows, at most this many, and does not return them
 # (server-behaviour.md, LOAD DATA LOCAL).
@@ -36,7 +37,8 @@ def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes) -> Itera
     wider = "BIGINT UNSIGNED" if unsigned else "BIGINT"
     yield Reason(
         f"{column.name} {'has' if surely else 'may have'} too few numbers left: {max(0, largest - first + 1):,}",
-        f"about {rows:,} rows need one each{gaps}; without any left the server refuses rows (error 1467). For more:"
+        f"about {count_of(rows, 'row')} need one each{gaps}; without any left the server refuses rows (error"
+        " 1467). For more:"
         f" ALTER TABLE {quote_table(context.table.schema, context.table.name)}"
         f" MODIFY {quote_name(column.name)} {wider} NOT NULL AUTO_INCREMENT",
     )

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from importer.engine.errors import SourceProblem
+from importer.engine.units import count_of
 
 LINES = 200  # read at most
 DRAWN_BYTES = 64 * 1024  # of the file's beginning, enough to recognize a drawn table
@@ -56,7 +57,8 @@ def _refuse_several_tables(lines: Sequence[str]) -> None:
     for number, width, count in widths[1:]:
         if len(first) == len(width) == 1 and first != width and min(*first, *width) > 1 and 2 < count <= widths[0][2]:
             raise SourceProblem(
-                f"There are several tables in the file: from line {number + 1} on, the rows have {min(width)} fields"
+                f"There are several tables in the file: from line {number + 1} on, the rows have"
+                f" {count_of(min(width), 'field')}"
                 f" instead of {min(first)}.",
                 where=f"line {number + 1}",
                 advice="Save each table as a file of its own.",

@@ -33,7 +33,7 @@ from importer.engine.source.profile.sample import (
 from importer.engine.source.profile.sniff import Sniffed, sniff, stated_decisions
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
 from importer.engine.source.records.lines import line_ends
-from importer.engine.units import human_bytes
+from importer.engine.units import count_of, human_bytes
 
 SAMPLE_ROWS = 1000
 TAIL_BYTES = 64 * 1024
@@ -366,4 +366,7 @@ def _width_notes(header: Sequence[str], data: Sequence[SampleRecord]) -> tuple[s
     if not odd:
         return ()
     example = f"the one on line {odd[0].line} has {len(odd[0].values)}"
-    return (f"{len(odd)} records of the sample do not have {len(header)} fields: {example}.",)
+    return (
+        f"{count_of(len(odd), 'record')} of the sample {'does' if len(odd) == 1 else 'do'} not have"
+        f" {count_of(len(header), 'field')}: {example}.",
+    )

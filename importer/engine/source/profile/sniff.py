@@ -35,6 +35,7 @@ from importer.engine.source.profile.layout.odd_headers import (
 from importer.engine.source.profile.line_ends import LINE_END_WORDS, detect_line_end
 from importer.engine.source.profile.quoting import choose_escape, choose_quote
 from importer.engine.source.profile.sample import skipped_bytes
+from importer.engine.units import count_of
 
 # The fields of Dialect for lines that are no records.
 LEFT_OUT = ("comment", "skip_after_header", "skip_footer", "skip_repeated_header")
@@ -143,7 +144,12 @@ class _Sniffer:
         count = self.known.get("skip_rows", 0)
         if count:
             size = skipped_bytes(self.sample, replace(base, skip_rows=count))
-            decision = Decision("skipped_lines", str(count), Standing.STATED, f"{count} lines are left out, as stated.")
+            decision = Decision(
+                "skipped_lines",
+                str(count),
+                Standing.STATED,
+                f"{count_of(count, 'line')} {'is' if count == 1 else 'are'} left out, as stated.",
+            )
             self._take_off(Skipped(count, size, decision), base)
         return base
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from importer import jobs
+from importer.engine.units import count_of
 from importer.management.command_line.follow.ctrl_c import counted
 from importer.management.command_line.follow.progress import Progress
 from importer.management.command_line.follow.waiting import WaitingSaid
@@ -74,7 +75,9 @@ def _why_it_waits(job: ImportJob) -> str:
 def _warn_of_few_workers(parallelism: int | None) -> None:
     most = presence.parallel_loads()
     if parallelism and 0 < most < parallelism:
-        sys.stderr.write(f"--parallel {parallelism}: the running workers load at most {most} chunks in parallel.\n")
+        sys.stderr.write(
+            f"--parallel {parallelism}: the running workers load at most {count_of(most, 'chunk')} in parallel.\n"
+        )
 
 
 def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from config.plain_text import for_terminal, one_line
-from importer.engine.units import human_bytes
+from importer.engine.units import count_of, human_bytes
 
 if TYPE_CHECKING:
     from importer.models import ImportJob
@@ -91,7 +91,7 @@ class Progress:
         """Bytes, rows, rate and time left."""
         (began, before), (now, last) = self._seen[0], self._seen[-1]
         seconds, more = now - began, last.done - before.done
-        parts = [f"{human_bytes(last.done)} of {human_bytes(last.size)}", f"{last.rows:,} rows"]
+        parts = [f"{human_bytes(last.done)} of {human_bytes(last.size)}", count_of(last.rows, "row")]
         if seconds > 0 and more > 0:
             left = max(0, last.size - last.done) / more * seconds
             parts += [f"{(last.rows - before.rows) / seconds:,.0f} rows/s", f"{_duration(left)} left"]

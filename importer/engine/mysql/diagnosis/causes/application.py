@@ -1,7 +1,7 @@
 """What the application itself makes an import wait for: people, other imports, workers, bytes."""
 
 from importer.engine.mysql.diagnosis.cause import Cause, Evidence, Explanation
-from importer.engine.units import human_bytes
+from importer.engine.units import count_of, human_bytes
 
 # A worker that is free takes work within less.
 LONGEST_QUEUED = 2.0  # seconds
@@ -123,7 +123,8 @@ def workers_busy(evidence: Evidence) -> Explanation | None:
     return Explanation(
         "workers_busy",
         "All workers are busy with other imports.",
-        f"They load {workers.taken} chunks in parallel, which is all they can; this import's next work has waited for"
+        f"They load {count_of(workers.taken, 'chunk')} in parallel, which is all they can; this import's next"
+        " work has waited for"
         f" {waited:.0f} s.",
         OF_LOW_PRIORITY if evidence.facts.low else SOON_FREE,
     )
@@ -157,7 +158,8 @@ def few_workers(evidence: Evidence) -> Explanation | None:
         return None
     return Explanation(
         "few_workers",
-        f"The running workers load at most {workers.places} chunks in parallel; the import asks for {sessions.asked}.",
+        f"The running workers load at most {count_of(workers.places, 'chunk')} in parallel; the import asks for"
+        f" {sessions.asked}.",
         f"{sessions.running} are loading, {sessions.pending:,} wait.",
         "Start more workers, or let each load more in parallel.",
         waits=False,

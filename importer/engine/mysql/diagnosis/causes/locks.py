@@ -3,6 +3,7 @@
 from importer.engine.mysql.diagnosis.blockers import DDL, Block, find_block
 from importer.engine.mysql.diagnosis.cause import Cause, Evidence, Explanation
 from importer.engine.mysql.diagnosis.sessions import Session
+from importer.engine.units import count_of
 
 MOST_CANDIDATES = 3
 # MyISAM, Aria and MEMORY (manual, Table Locking).
@@ -103,7 +104,7 @@ def _held(holder: Session | None) -> str:
     since = f"Connection {holder.id} has been {does} for {holder.seconds} s"
     if holder.transaction_seconds is None:
         return f"{since}."
-    changed = f", with {holder.rows_changed:,} rows changed" if holder.rows_changed else ""
+    changed = f", with {count_of(holder.rows_changed, 'row')} changed" if holder.rows_changed else ""
     return f"{since}; its transaction has been open for {holder.transaction_seconds} s{changed}."
 
 

@@ -24,6 +24,7 @@ from importer.engine.source.formats.sql.values import (
     value_pattern,
 )
 from importer.engine.source.records.refused import NO_LITERAL, WRONG_COUNT
+from importer.engine.units import count_of
 
 COMPLETED = b"Dump completed"
 _KEYWORD = re.compile(rb"[A-Za-z]+|/\*!|.", re.DOTALL)
@@ -264,7 +265,7 @@ class Rows:
         """Why a row that begins on this line cannot be read; None if it can."""
         where = f"line {line:,}"
         if len(literals) != width:
-            values = "1 value" if len(literals) == 1 else f"{len(literals):,} values"
+            values = count_of(len(literals), "value")
             what = f"A row has {values}, and {width:,} are expected."
             return RowRefused(WRONG_COUNT, RecordUnreadable(what, where), values.encode())
         for at, each in enumerate(literals):
