@@ -13,9 +13,9 @@ FORMATS = {
 }
 # From what is written most to what is written least.
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-# Loggers of Celery that write a line when a task is sent, received or done: 50,000 lines a day from an idle
-# installation. Only LOG_LEVEL=DEBUG shows them. A task that fails is an error.
-OF_EACH_TASK = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
+# Loggers of libraries whose lines only LOG_LEVEL=DEBUG shows. Celery writes one when a task is sent, received or done:
+# 50,000 lines a day from an idle installation; a task that fails is an error. botocore names the place of its keys.
+QUIET = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "botocore")
 
 
 def logging_with(log_format: str, level: str) -> dict[str, Any]:
@@ -33,5 +33,5 @@ def logging_with(log_format: str, level: str) -> dict[str, Any]:
         "formatters": FORMATS,
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": log_format}},
         "root": {"handlers": ["stderr"], "level": level.upper()},
-        "loggers": {} if level.upper() == "DEBUG" else {name: {"level": "WARNING"} for name in OF_EACH_TASK},
+        "loggers": {} if level.upper() == "DEBUG" else {name: {"level": "WARNING"} for name in QUIET},
     }

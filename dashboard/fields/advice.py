@@ -24,6 +24,7 @@ _SWITCHES = {
     "--accept-guesses": "Accept the first answers",
     "--no-once": "Repeated content: Load it, with a note",
     "--clear-password": "Allow a readable password",
+    "--allow-private": "Private addresses allowed",
 }
 # Options with a value that are neither in OPTIONS nor a field of the format.
 _FIELDS = {

@@ -5,7 +5,6 @@ Which addresses are forbidden: engine/mysql/addresses.py, which targets are chec
 
 import socket
 import ssl
-from collections.abc import Sequence
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPSConnection
 from typing import Any
@@ -14,12 +13,17 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 from importer.engine.errors import Problem
-from importer.engine.mysql.addresses import checked_addresses
+from importer.engine.mysql.addresses import AddressInside, Ip, checked_addresses
 
 
-def networks(*, private_allowed: bool) -> Sequence[str]:
-    """The networks whose inside is allowed: those of the setting PRIVATE_NETWORKS, or none."""
-    return settings.PRIVATE_NETWORKS if private_allowed else ()
+def _checked_addresses(host: str, *, private_allowed: bool) -> list[Ip]:
+    """All addresses of the host. Inside a network only those of PRIVATE_NETWORKS are allowed, and only if asked for."""
+    try:
+        return checked_addresses(host, settings.PRIVATE_NETWORKS if private_allowed else ())
+    except AddressInside as refused:
+        if not private_allowed:
+            refused.advice = "If it is meant to be, allow it with --allow-private; else correct the host."
+        raise
 
 
 def connect_checked(host: str, port: int, *, private_allowed: bool, seconds: float) -> socket.socket:
@@ -28,7 +32,7 @@ def connect_checked(host: str, port: int, *, private_allowed: bool, seconds: flo
     `seconds` is the timeout of connecting to all addresses together, and later of each read and write. Raises
     AddressRefused if any address of the host is not allowed, OSError if none answers.
     """
-    addresses = checked_addresses(host, networks(private_allowed=private_allowed))
+    addresses = _checked_addresses(host, private_allowed=private_allowed)
     failure: OSError = OSError(f"{host} has no address")
     for address in addresses:
         try:
@@ -49,7 +53,7 @@ def check_host(url: str, *, private_allowed: bool) -> None:
     """
     host = parse_web_url(url).hostname or ""
     with suppress(OSError, UnicodeError):
-        checked_addresses(host, networks(private_allowed=private_allowed))
+        _checked_addresses(host, private_allowed=private_allowed)
 
 
 def web_connection(url: str, *, private_allowed: bool, seconds: float, tls_ca: str = "") -> HTTPConnection:

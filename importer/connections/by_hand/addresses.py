@@ -66,6 +66,8 @@ def fetch_address(address: str, *, private_allowed: bool = False) -> Iterator[So
     connection.private_allowed = private_allowed or bool(connection.settings.get("endpoint"))
     location = scheme.open(connection)
     found = location.find(Pattern(name))
+    if not found and scheme.one_file:
+        location.require(name)
     refuse_none(len(found), address, "Check the address; * and ? stand for characters of the last part.")
     refuse_too_many(len(found), address)
     for each in found:
@@ -86,6 +88,8 @@ def choose_address(address: str) -> SourceFile:
     location = open_location(connection)
     with connections.reasons_hidden():
         (file,) = location.find(Pattern(name)) or [None]
+        if file is None:
+            location.require(name)
         refuse_none(file is not None, address, "Check the address.")
         require_short_wait(file.size, address)
         return _fetch(location, file)
@@ -111,12 +115,12 @@ def _own_sftp(connection: SourceConnection) -> Any:
 class _Scheme:
     """How the addresses of a scheme are read.
 
-    `account`: settings and secrets for a host; `query`: what follows a ? belongs to the file's name; `open`: the files
-    of a connection (protocol.py); `fetch`: a copy of one of them.
+    `account`: settings and secrets for a host; `one_file`: an address names one file, what follows a ? included, and
+    the server says why it has none; `open`: the files of a connection (protocol.py); `fetch`: a copy of one of them.
     """
 
     account: Callable[[str], Account]
-    query: bool = False
+    one_file: bool = False
     open: Callable[[SourceConnection], Any] = open_location
     fetch: Callable[[Any, ListedFile], SourceFile] = _fetch
 
@@ -133,7 +137,7 @@ def _connection(address: str, *, signs_in: bool = True) -> tuple[_Scheme, Source
     advice = ADVICE if signs_in else WEB_ADVICE
     if not place or ":" in place.rpartition("@")[0]:
         raise SourceProblem("That is no address that can be read.", _without_password(address), advice)
-    folder, name = _split(path, query=known.query)
+    folder, name = _split(path, query=known.one_file)
     if not name:
         raise SourceProblem("The address names a folder, and no file.", address, advice)
     base = parse_base(f"{scheme}://{place}/{folder}")
@@ -194,7 +198,7 @@ def _no_account(_host: str) -> Account:
     return {}, {}
 
 
-_WEB = _Scheme(_web_account, query=True)
+_WEB = _Scheme(_web_account, one_file=True)
 SCHEMES = {
     "https": _WEB,
     "http": _WEB,

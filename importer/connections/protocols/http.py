@@ -94,6 +94,11 @@ class WebServer:
                     return [answer.as_listed_file(pattern.text)]
         return []
 
+    def require(self, name: str) -> None:
+        """Raise SourceProblem, with the server's answer, unless the server has this file."""
+        with self._response("GET", name) as answer:
+            self._require(answer, 200)
+
     def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
         """A copy of the file; the user's latest copy if the server answers 304 (not modified)."""
         before = download.latest_copy(self._connection, file, user)

@@ -50,6 +50,10 @@ class AddressRefused(Problem):
     """A host with a forbidden address."""
 
 
+class AddressInside(AddressRefused):
+    """A host with an address inside a network that is not allowed."""
+
+
 def is_socket(host: str) -> bool:
     """Whether a target's host is the path of a Unix socket on this machine. Such a path begins with /."""
     return host.startswith("/")
@@ -75,9 +79,9 @@ def check_address(host: str, address: Ip, networks: Sequence[str]) -> None:
     if leads_to.is_global and not leads_to.is_multicast:
         return
     if not any(leads_to in ipaddress.ip_network(network) for network in networks):
-        raise AddressRefused(
+        raise AddressInside(
             f"{host} is {leads_to}, an address inside a network or of this machine.",
-            advice="If it is meant to be, allow private addresses (and see PRIVATE_NETWORKS); else correct the host.",
+            advice="If it is meant to be, add its network to the setting PRIVATE_NETWORKS; else correct the host.",
         )
 
 

@@ -30,7 +30,7 @@ class Command(PreparedCommand):
             nargs = "+" if kind.destination.several else None
             way.add_argument(f"--{kind.name}", nargs=nargs, metavar=kind.metavar, help=kind.option_help)
         add.add_argument("--secret-env", metavar="VAR", help="the environment variable that holds a webhook's secret")
-        add.add_argument("--private", action="store_true", help="the webhook may lie inside your network")
+        add.add_argument("--allow-private", action="store_true", help="the webhook may lie inside your network")
         events = ", ".join(Event.values)
         add.add_argument(
             "--events",
@@ -69,7 +69,7 @@ class Command(PreparedCommand):
         destination = options[kind.name]
         values[kind.destination.name] = "\n".join(destination) if kind.destination.several else destination
         if "private_allowed" in kind.columns:
-            values["private_allowed"] = options["private"]
+            values["private_allowed"] = options["allow_private"]
         variable = options["secret_env"]
         new_secret = secrets.token_urlsafe(32) if kind.secret and not variable else ""
         secret = (new_secret or from_environment(variable)) if kind.secret else None

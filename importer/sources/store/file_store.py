@@ -34,6 +34,7 @@ WORDING = Wording(
     missing=("The file is no longer in the store.", "Look at who deletes in the store; upload the file again."),
     changed=("The file in the store is no longer the one that was put there.", "Upload it again."),
     keys="Correct FILE_STORE_ACCESS_KEY and FILE_STORE_SECRET_KEY on this host.",
+    no_keys="Set FILE_STORE_ACCESS_KEY and FILE_STORE_SECRET_KEY on this host.",
     away=StoreAway,
     gone=NotInStore,
     silent="The store for files does not answer.",

@@ -29,6 +29,10 @@ class Wording:
         "Look for it again. It stays as it is.",
     )
     keys: str = "Look at the keys."
+    no_keys: str = (
+        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, for the account that runs this; or use a"
+        " connection with an access key of its own."
+    )
     away: type[NoConnection] = NoConnection
     gone: type[SourceProblem] = SourceProblem
     silent: str = ""
@@ -40,7 +44,7 @@ def translated(where: str, wording: Wording = Wording()) -> Iterator[None]:
 
     Raises NoConnection where the account is refused, and one that is `retryable` for a store that may answer later.
     """
-    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 
     try:
         yield
@@ -54,6 +58,8 @@ def translated(where: str, wording: Wording = Wording()) -> Iterator[None]:
         if code in REFUSED:
             raise NoConnection(f"The store refuses it: {reason}.", where, wording.keys) from error
         raise _away(wording, where, f"The store answers {code}: {reason}.") from error
+    except (NoCredentialsError, PartialCredentialsError) as error:
+        raise NoConnection("There are no credentials for the store.", where, wording.no_keys) from error
     except (BotoCoreError, OSError) as error:
         raise _away(wording, where, f"The store cannot be read: {error}.") from error
 

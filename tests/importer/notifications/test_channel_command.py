@@ -24,7 +24,7 @@ def told(capsys, *args: str):
 
 
 def test_added_listed_and_tested(capsys, hook: Hook, inbox: Inbox):
-    channel = told(capsys, "add", "ops", "--webhook", hook.url, "--private", "--events", "failed")
+    channel = told(capsys, "add", "ops", "--webhook", hook.url, "--allow-private", "--events", "failed")
     assert Channel.objects.get().secret == channel["secret"]
     team = told(capsys, "add", "team", "--mail", "ann@example.org", "bob@example.org", "--events")
     assert team == {"schema": CHANNEL.schema, "name": "team"}
@@ -73,7 +73,7 @@ def test_mail_is_refused_while_no_mail_server_is_set(settings):
         ("http://10.0.0.8/hook", [], "allow private addresses"),
         ("http://[::1]/", [], "allow private addresses"),
         ("http://localhost/", [], "allow private addresses"),
-        ("http://169.254.169.254/", ["--private"], "never connected to"),
+        ("http://169.254.169.254/", ["--allow-private"], "never connected to"),
         ("https://a b/", [], "a b is no host name"),
         (f"https://{'a' * 64}.example/", [], "is no host name"),
     ],
@@ -86,7 +86,7 @@ def test_what_the_test_would_refuse_is_not_saved(url, options, said):
 
 @pytest.mark.parametrize("path", ["/größe?an=ä", "/a b", "/%C3%A4"])
 def test_any_path_that_is_saved_can_be_sent_to(hook: Hook, path):
-    call_command("channel", "add", "ops", "--webhook", f"{hook.url.rpartition('/')[0]}{path}", "--private")
+    call_command("channel", "add", "ops", "--webhook", f"{hook.url.rpartition('/')[0]}{path}", "--allow-private")
     call_command("channel", "test", "ops")
     assert len(hook.came) == 1
 

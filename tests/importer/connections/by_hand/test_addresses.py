@@ -60,7 +60,7 @@ class TestWeb:
         assert SourceFile.objects.count() == 0
 
     def test_a_missing_file_is_refused_with_its_address(self, web):
-        with pytest.raises(SourceProblem, match="No file matches") as refused:
+        with pytest.raises(SourceProblem, match=r"answers 404 Not Found") as refused:
             read(f"{web.url}b.csv")
         assert refused.value.where == f"{web.url}b.csv"
 
@@ -90,6 +90,17 @@ class TestS3:
         cached_client.cache_clear()
         with pytest.raises(NoConnection, match="refuses"):
             read("s3://files/hand/2026-01.csv")
+        cached_client.cache_clear()
+
+    def test_without_keys_they_are_named(self, monkeypatch, home):
+        monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+        monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+        # Else botocore asks for a role at the metadata address of clouds.
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        cached_client.cache_clear()
+        with pytest.raises(NoConnection, match="no credentials") as refused:
+            read("s3://files/hand/2026-01.csv")
+        assert "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" in refused.value.advice
         cached_client.cache_clear()
 
 
