@@ -18,7 +18,7 @@ from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.infile.buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
 from importer.engine.mysql.reasons import SignInRefused, without_reason
 from importer.engine.mysql.sign_in.authentication import method_options, withheld
-from importer.engine.mysql.sign_in.encryption import NotEncrypted, tls_problem
+from importer.engine.mysql.sign_in.encryption import MAY_BE_REQUIRED, NotEncrypted, may_require_tls, tls_problem
 from importer.engine.mysql.sign_in.own_tables import refuse_database
 
 __all__ = [
@@ -223,6 +223,8 @@ def _open(kind: type[AnyConnection], address: Address, **options: Any) -> AnyCon
     except TargetProblem as problem:
         if hidden := without_reason(problem):
             raise hidden from None
+        if may_require_tls(problem.__cause__, address.tls) and not is_socket(address.host):
+            problem.advice = f"{problem.advice} {MAY_BE_REQUIRED}"
         raise
     return connection
 

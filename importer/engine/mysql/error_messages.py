@@ -1,12 +1,15 @@
 """Translates errors of the server and the client library into messages that say what to do next."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem, TargetUnreachable
+from importer.engine.mysql.quoting import quote_database
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,25 @@ class Meaning:
 _GONE = Meaning("The connection to the server was lost.", "Check that the server runs, and the network to it.", True)
 _DOWN = Meaning("No server answers there.", "Check host and port, and that the server runs and listens there.", True)
 _UNKNOWN_HOST = Meaning("The host name is unknown.", "Check the host name of the target.")
-_UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST)
+_NO_GREETING = Meaning(
+    "The port is open, but no MySQL or MariaDB server greets there.",
+    "Check host and port: another program may listen there, or a proxy whose server is down.",
+    True,
+)
+# How the client library's text for error 2013 goes on before a server has sent its greeting (MariaDB Connector/C).
+_BEFORE_GREETING = "handshake: reading initial communication packet"
+_UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST, _NO_GREETING)
 _LOCAL_REFUSED = Meaning(
     "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
 )
 _DENIED = Meaning(
     "", "Give the account that right; `millrace plan`, and the check of a target, write the GRANT for you."
 )
+CHECK_ACCOUNT = "Check user name and password."
+# The text of error 1044, which names the account as GRANT does, unlike those of 1045 and 1142 (both servers).
+_DATABASE_DENIED = re.compile(r"for user ('.*'@'.*') to database '(.+)'$")
+# What mode append needs in the database of its table; it makes the ledger.
+RIGHTS = "INSERT, SELECT, CREATE"
 # The server's text names the file. What a transaction writes for the binary log is in tmpdir until its COMMIT.
 _NOT_WRITTEN = Meaning(
     "",
@@ -46,7 +61,7 @@ MEANINGS = {
     1021: Meaning("The server's disk is full.", "Make room on the server, then retry the import."),
     1026: _NOT_WRITTEN,
     1044: _DENIED,
-    1045: Meaning("", "Check user name and password."),
+    1045: Meaning("", CHECK_ACCOUNT),
     1049: Meaning("", "Create the database first, or correct its name in the target."),
     1040: Meaning(
         "The server has no free connection.", "Load fewer chunks in parallel, or raise max_connections.", True
@@ -175,10 +190,19 @@ def message_of(error: MySQLdb.Error) -> str:
 def _problem(error: MySQLdb.Error, where: str, kind: type[TargetProblem]) -> TargetProblem:
     number = _number(error)
     text = message_of(error)
-    meaning = MEANINGS.get(number, Meaning())
+    meaning = _meaning(number, text)
     what = f"{meaning.what} (error {number})" if meaning.what else f"{text} (error {number})"
     kind = TargetUnreachable if meaning in _UNREACHABLE else kind
     return kind(what, where=where, advice=meaning.advice, retryable=meaning.retryable)
+
+
+def _meaning(number: int, text: str) -> Meaning:
+    if _BEFORE_GREETING in text:
+        return _NO_GREETING
+    meaning = MEANINGS.get(number, Meaning())
+    if number == ER.DBACCESS_DENIED_ERROR and (denied := _DATABASE_DENIED.search(text)):
+        return replace(meaning, advice=f"GRANT {RIGHTS} ON {quote_database(denied[2])}.* TO {denied[1]};")
+    return meaning
 
 
 def _number(error: MySQLdb.Error) -> int:

@@ -17,6 +17,11 @@ def quote_table(schema: str, table: str) -> str:
     return f"{quote_name(schema)}.{quote_name(table)}"
 
 
+def quote_database(name: str) -> str:
+    """A database's name for GRANT, with _ and % escaped, which are wildcards there (manual, GRANT Statement)."""
+    return quote_name(name.replace("_", "\\_").replace("%", "\\%"))
+
+
 def quote_text(text: str) -> str:
     """Quote a string literal (manual, String Literals), for sessions whose sql_mode lacks NO_BACKSLASH_ESCAPES."""
     return "'" + text.translate(_ESCAPES) + "'"

@@ -25,7 +25,7 @@ class SignInRefused(TargetProblem):
 
 
 # The kinds of problems that have the reason in them, as stored problems name them.
-KINDS = ("TargetUnreachable", "SignInRefused", "PasswordWithheld", "NotEncrypted", "CertificateRefused")
+KINDS = ("TargetUnreachable", "SignInRefused", "PasswordWithheld", "NotEncrypted", "TlsRequired", "CertificateRefused")
 
 _conditions: list[Callable[[], bool]] = []
 

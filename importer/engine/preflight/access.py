@@ -15,7 +15,7 @@ from importer.engine.mysql.connection import (
 )
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.mysql.server_info import is_loopback
-from importer.engine.mysql.sign_in.encryption import CertificateRefused, NotEncrypted
+from importer.engine.mysql.sign_in.encryption import CertificateRefused, NotEncrypted, TlsRequired
 from importer.engine.mysql.sign_in.own_tables import OwnTables
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.target.privileges import account, account_parts, grant, grantee, has_privilege
@@ -70,13 +70,16 @@ def refused(address: Address, problem: TargetProblem) -> Finding:
         return Finding("tls", "fail", problem.what, problem.advice, tls_to_offer="off")
     if isinstance(problem, CertificateRefused):
         return Finding("tls", "fail", problem.what, problem.advice, tls_to_offer="encrypt")
+    if isinstance(problem, TlsRequired):
+        offered = "encrypt" if is_loopback(address.host) else "verify"
+        return Finding("tls", "fail", problem.what, problem.advice, tls_to_offer=offered)
     return Finding("sign_in", "fail", f"No connection to {where}: {problem.what}", _sign_in_fix(address, problem))
 
 
 def _sign_in_fix(address: Address, problem: TargetProblem) -> str:
     user = quote_text(address.user)
     return {
-        ER.ACCESS_DENIED_ERROR: "Check the target's user name and password. To set a new password, on the server: "
+        ER.ACCESS_DENIED_ERROR: f"{problem.advice} To set a new password, on the server: "
         f"ALTER USER {user}@'<host>' IDENTIFIED BY '<new password>';",
         ER.HOST_NOT_PRIVILEGED: "Allow the account to connect from this machine, on the server: "
         f"CREATE USER {user}@'<this machine>' IDENTIFIED BY '<password>';",

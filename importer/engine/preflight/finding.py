@@ -12,7 +12,7 @@ from importer.engine.mysql.server_info import Server
 class Finding:
     """The result of one check. `status` is "ok", "warn" or "fail"; `fix` is SQL to run or a setting to write, or "".
 
-    `tls_to_offer`: the target's TLS setting, "off" or "encrypt", with which the connection would work; or "".
+    `tls_to_offer`: the target's TLS setting, "off", "encrypt" or "verify", with which the connection would work; or "".
     `distance` is the measured network, for the planner; only the step `network` has it.
     """
 

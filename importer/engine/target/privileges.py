@@ -8,7 +8,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
-from importer.engine.mysql.quoting import quote_name, quote_text
+from importer.engine.mysql.quoting import quote_database, quote_name, quote_text
 from importer.engine.schema.table import Table
 from importer.engine.target import temporary_changes, write_modes
 
@@ -135,7 +135,7 @@ def grant(connection: Connection, rights: list[str], database: str, to: str) -> 
     Of several grants on patterns, the server uses only the one that fits best. A grant with only the missing privileges
     on another pattern would therefore remove the others.
     """
-    return f"GRANT {', '.join(rights)} ON {quote_name(_pattern(connection, database, to))}.* TO {to};"
+    return f"GRANT {', '.join(rights)} ON {_quoted_database(connection, database, to)}.* TO {to};"
 
 
 def grant_on_table(connection: Connection, rights: Iterable[str], database: str, table: str) -> str:
@@ -143,14 +143,14 @@ def grant_on_table(connection: Connection, rights: Iterable[str], database: str,
     return f"GRANT {', '.join(rights)} ON {quote_name(database)}.{quote_name(table)} TO {account(connection)};"
 
 
-def _pattern(connection: Connection, database: str, account: str) -> str:
-    """The database's name for GRANT, with _ and % escaped, which are wildcards there (manual, GRANT Statement).
+def _quoted_database(connection: Connection, database: str, account: str) -> str:
+    """The database's name for GRANT.
 
-    Unescaped if the account has a grant on the unescaped name, or if MySQL's partial_revokes turns wildcards off.
+    Its wildcards stay if the account has a grant on that name, or if MySQL's partial_revokes turns wildcards off.
     """
     unescaped = fetch_all(
         connection,
         "SELECT 1 FROM information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE = %s AND TABLE_SCHEMA = BINARY %s LIMIT 1",
         (account, database),
     ) or fetch_all(connection, "SHOW VARIABLES WHERE Variable_name = 'partial_revokes' AND Value = 'ON'")
-    return database if unescaped else database.replace("_", "\\_").replace("%", "\\%")
+    return quote_name(database) if unescaped else quote_database(database)

@@ -21,6 +21,7 @@ from importer.access.policy import require_admin
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.addresses import is_socket
 from importer.engine.mysql.connection import connect
+from importer.engine.mysql.error_messages import CHECK_ACCOUNT
 from importer.management.argument_types import from_environment
 from importer.management.command_line.option_files import read_options
 from importer.models import Target
@@ -105,7 +106,8 @@ def password_explained(target: Target) -> Iterator[None]:
         yield
     except TargetProblem as problem:
         if _is_denied(problem) and not target.password_ciphertext:
-            problem.advice = f"Check the user, and the password: it is {PASSWORD_PLACES}."
+            places = f"Check the user, and the password: it is {PASSWORD_PLACES}."
+            problem.advice = problem.advice.replace(CHECK_ACCOUNT, places)
         raise
 
 

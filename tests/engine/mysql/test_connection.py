@@ -1,11 +1,16 @@
+import socket
 from collections.abc import Iterator
+from dataclasses import replace
+from threading import Thread
 
 import MySQLdb
 import pytest
 
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import TargetProblem, TargetUnreachable
 from importer.engine.load.methods import load_data_local
 from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
+from importer.engine.mysql.sign_in.encryption import TlsRequired
+from tests.targets import TestServer
 
 pytestmark = pytest.mark.both_servers
 
@@ -26,6 +31,56 @@ class TestConnect:
             mode, zone = fetch_all(connection, "SELECT @@sql_mode, @@time_zone")[0]
         assert "STRICT_ALL_TABLES" in mode
         assert zone == "+00:00"
+
+    def test_an_account_without_any_right_gets_the_grant(self, server: TestServer, database: Address):
+        server.run(f"CREATE USER {database.database}@'%' IDENTIFIED BY 'x'")
+        poor = replace(database, user=database.database, password="x")
+        with pytest.raises(TargetProblem, match="error 1044") as refused, connect(poor):
+            pass
+        pattern = database.database.replace("_", "\\_")
+        assert refused.value.advice == f"GRANT INSERT, SELECT, CREATE ON `{pattern}`.* TO '{poor.user}'@'%';"
+        server.run(refused.value.advice)
+        with connect(poor) as connection:
+            assert fetch_all(connection, "SELECT 1") == [(1,)]
+
+    def test_tls_is_named_where_it_may_be_what_is_missing(self, server: TestServer, database: Address):
+        server.run(f"CREATE USER {database.database}@'%' IDENTIFIED BY 'x' REQUIRE SSL")
+        with (
+            pytest.raises(TargetProblem, match="error 1045") as refused,
+            connect(replace(database, user=database.database, password="x")),
+        ):
+            pass
+        assert "REQUIRE SSL" in refused.value.advice
+        assert "--tls verify" in refused.value.advice
+
+    def test_a_server_that_requires_tls_says_so(self, server: TestServer, database: Address):
+        if server.flavour == "mariadb":
+            pytest.skip("MariaDB 10.11 without a certificate refuses to turn it on")
+        server.run("SET GLOBAL require_secure_transport = ON")
+        try:
+            with pytest.raises(TlsRequired, match="requires TLS"), connect(database):
+                pass
+        finally:
+            with connect(replace(database, tls="encrypt")) as connection:
+                execute(connection, "SET GLOBAL require_secure_transport = OFF")
+
+    @pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+    def test_a_port_of_another_program_is_said_to_be_none_of_a_server(self, greeting: bytes):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+
+            def greet() -> None:
+                client, _ = other.accept()
+                client.sendall(greeting)
+                client.close()
+
+            thread = Thread(target=greet)
+            thread.start()
+            with (
+                pytest.raises(TargetUnreachable, match="no MySQL or MariaDB server greets there"),
+                connect(Address("127.0.0.1", other.getsockname()[1], "me", "", "shop")),
+            ):
+                pass
+            thread.join()
 
     def test_a_connection_waits_as_long_as_its_server_waits_for_a_lock(self, database: Address):
         with connect_loader(database) as holder:

@@ -1,10 +1,16 @@
 """Why a connection cannot be encrypted as the target asks: the server offers no TLS, or a certificate not trusted."""
 
 import MySQLdb
-from MySQLdb.constants import CR
+from MySQLdb.constants import CR, ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.error_messages import message_of
+
+TURN_ON = "choose --tls verify, or --tls encrypt, which does not check the certificate"
+# ER_SECURE_TRANSPORT_REQUIRED of MySQL. MariaDB 10.11, and both servers for an account with REQUIRE SSL, refuse such a
+# connection with error 1045 (access denied), as they refuse a wrong password (seen on MariaDB 10.11 and MySQL 9.7).
+_TLS_REQUIRED = 3159
+MAY_BE_REQUIRED = f"If the account or the server requires TLS (REQUIRE SSL, require_secure_transport), {TURN_ON}."
 
 
 class NotEncrypted(TargetProblem):
@@ -31,12 +37,28 @@ class CertificateRefused(TargetProblem):
         )
 
 
-def tls_problem(error: MySQLdb.Error, where: str, tls: str) -> TargetProblem | None:
-    """Tell a server without TLS apart from a certificate that is not trusted; None for another error.
+class TlsRequired(TargetProblem):
+    """The server refuses connections without TLS."""
 
-    `where`: the server's address; `tls`: the target's "off", "encrypt" or "verify". Connector/C gives both the number
-    2026 (CR_SSL_CONNECTION_ERROR), and tells them apart in the text only.
+    def __init__(self, where: str) -> None:
+        super().__init__(
+            "The server requires TLS (require_secure_transport).", where=where, advice=f"{TURN_ON.capitalize()}."
+        )
+
+
+def may_require_tls(error: BaseException | None, tls: str) -> bool:
+    """Whether TLS may be what the server misses, and not the right password; `tls`: that of the target."""
+    return tls == "off" and isinstance(error, MySQLdb.Error) and error.args[:1] == (ER.ACCESS_DENIED_ERROR,)
+
+
+def tls_problem(error: MySQLdb.Error, where: str, tls: str) -> TargetProblem | None:
+    """Tell a server that requires TLS, or has none, apart from a certificate that is not trusted; None for others.
+
+    `where`: the server's address; `tls`: the target's "off", "encrypt" or "verify". Connector/C gives the last two the
+    number 2026 (CR_SSL_CONNECTION_ERROR), and tells them apart in the text only.
     """
+    if error.args[:1] == (_TLS_REQUIRED,):
+        return TlsRequired(where)
     if error.args[:1] != (CR.SSL_CONNECTION_ERROR,):
         return None
     reason = message_of(error).removeprefix("TLS/SSL error: ").removesuffix(".")
