@@ -23,7 +23,7 @@ from importer.management.command_line.one_document import DocumentCommand
 from importer.management.command_line.parsers import parsers
 from importer.management.command_line.words import PROGRAM, WORDS
 from importer.management.rules import rule_of
-from importer.models.outcomes import CANCELLED, REFUSED, UNKNOWN, UNREACHABLE, WRONG_USAGE, outcome_of
+from importer.models.outcomes import REFUSED, WRONG_USAGE, outcome_of
 
 AS = "as_user"
 # Verbs that only show something.
@@ -60,8 +60,7 @@ class CheckedCommand(DocumentCommand):
     def run_checked(self, *args: Any, **options: Any) -> str | None:
         """Run the command on behalf of its person, if its rule allows that.
 
-        Raises CommandError: with exit code 2 for an unknown person, 4 for what the person may not do, 7 for a target
-        that does not answer, 8 for work that was cancelled.
+        Raises CommandError, with the exit code of its cause (docs/contracts.md).
         """
         name = options.pop(AS, None)
         person = _person(name) if name else acting()
@@ -74,9 +73,8 @@ class CheckedCommand(DocumentCommand):
         except Forbidden as forbidden:
             raise CommandError(str(forbidden), returncode=REFUSED.exit_code) from forbidden
         except Problem as problem:
-            outcome = outcome_of(problem)
-            code = outcome.exit_code if outcome in (CANCELLED, UNREACHABLE) else UNKNOWN
-            raise CommandError(str(problem), returncode=code) from problem
+            # One cause has one code, whichever command meets it.
+            raise CommandError(str(problem), returncode=outcome_of(problem).exit_code) from problem
 
     def recording(self, _options: dict[str, Any]) -> AbstractContextManager[None]:
         """What records the command in the audit log while it runs; nothing, unless a subclass says otherwise."""

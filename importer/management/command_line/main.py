@@ -8,14 +8,14 @@ import os
 import sys
 from typing import NoReturn
 
-from config.contracts.documents import PROBLEM
 from config.contracts.outcomes import CANCELLED, READER_GONE, UNKNOWN, WRONG_USAGE
 from config.streams import OutputLost, guard_streams
 from config.version import VERSION
-from importer.engine.errors import Problem, problem_values
+from importer.engine.errors import Problem, WrongUsage
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.help_page import help_page
 from importer.management.command_line.help.near_words import near
+from importer.management.command_line.json_flag import asks_for_json, problem_document
 from importer.management.command_line.words import AGENT, PROGRAM, WORDS, Word
 
 SERVER = "--server"  # before the word: it works on another machine's Millrace
@@ -51,12 +51,7 @@ def _refuse_without_client_library(error: ImportError) -> NoReturn:
         raise error
     what = f"The client library for MySQL cannot be loaded: {error}."
     advice = "Install it: apt-get install libmariadb3, or on Fedora dnf install mariadb-connector-c."
-    problem = Problem(what, advice=advice)
-    print(problem, file=sys.stderr)
-    if "--json" in sys.argv:
-        values = {"command": "", "exit_code": UNKNOWN, "problem": problem_values(problem.as_json())}
-        print(json.dumps(PROBLEM.of(values), indent=2))
-    sys.exit(UNKNOWN)
+    _end_with(Problem(what, advice=advice), UNKNOWN)
 
 
 def _print_no_more() -> None:
@@ -92,8 +87,7 @@ def _print_completion(shells: list[str]) -> None:
     from importer.management.command_line.start import set_up_or_refuse
 
     if len(shells) != 1 or shells[0] not in SHELLS:
-        print(f"usage: {PROGRAM} completion {'|'.join(SHELLS)}", file=sys.stderr)
-        sys.exit(WRONG_USAGE.exit_code)
+        _refuse_usage("completion", f"usage: {PROGRAM} completion {'|'.join(SHELLS)}")
     set_up_or_refuse("completion")
     print(script(shells[0]), end="")
 
@@ -125,5 +119,17 @@ def _word(name: str) -> Word:
     meant = near(name, WORDS, f"{PROGRAM} ")
     if name == AGENT:
         meant = f" Did you mean {PROGRAM} {SERVER} URL {AGENT}?"
-    print(f"{PROGRAM}: there is no command {name}.{meant} All of them: {PROGRAM} help", file=sys.stderr)
-    sys.exit(WRONG_USAGE.exit_code)
+    return _refuse_usage("", f"There is no command {name}.{meant}", f"All of them: {PROGRAM} help")
+
+
+def _refuse_usage(command: str, what: str, advice: str = "") -> NoReturn:
+    """End the process for wrong usage."""
+    _end_with(WrongUsage(what, PROGRAM, advice), WRONG_USAGE.exit_code, command)
+
+
+def _end_with(problem: Problem, exit_code: int, command: str = "") -> NoReturn:
+    """Say the problem, with --json as a document, too, and end the process."""
+    if asks_for_json(sys.argv):
+        print(json.dumps(problem_document(problem, exit_code, command), indent=2), flush=True)
+    print(problem, file=sys.stderr)
+    sys.exit(exit_code)

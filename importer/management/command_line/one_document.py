@@ -15,16 +15,16 @@ from typing import IO, Any, NoReturn
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.db import OperationalError
 
-from config.contracts.documents import DONE, PROBLEM, Document
-from importer.engine.errors import Cancelled, Problem, WrongUsage, problem_values
+from config.contracts.documents import DONE, Document
+from importer.engine.errors import Cancelled, Problem, WrongUsage
 from importer.management.application_tables import unusable
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.near_words import near_of_error
+from importer.management.command_line.json_flag import FLAG, asks_for_json, problem_document
 from importer.management.command_line.parsers import let_values_be_dashes, parsers
 from importer.management.command_line.verbs import write_list
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
-FLAG = "--json"
 DEST = "as_json"
 IN_MEMORY = 1 << 20  # characters of a document; the rest of a long one lies in a temporary file
 ADVICE = "Please report it with the traceback on standard error."
@@ -55,8 +55,8 @@ class DocumentCommand(BaseCommand):
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Run the command line; the first two words are the program and the command."""
-        words = argv[: argv.index("--")] if "--" in argv else argv
-        self._asks_for_json, self._is_a_line = FLAG in words, True
+        self._asks_for_json, self._is_a_line = asks_for_json(argv), True
+        self.held = self.held or HeldCtrlC()
         super().run_from_argv(argv)
 
     def write_list(self, lines: Iterable[str]) -> None:
@@ -124,8 +124,7 @@ class DocumentCommand(BaseCommand):
 
     def document_of_problem(self, problem: Problem, exit_code: int, options: Mapping[str, Any]) -> dict[str, Any]:
         """The document of a problem that ended the command."""
-        values = {"command": self.words(options), "exit_code": exit_code, "problem": problem_values(problem.as_json())}
-        return PROBLEM.of(values)
+        return problem_document(problem, exit_code, self.words(options))
 
     def _until_ctrl_c(self, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
         cancelled = Cancelled("Ctrl-C ended the command before it began.", advice="Nothing was written.")

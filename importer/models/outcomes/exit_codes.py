@@ -8,7 +8,8 @@ MEANINGS: Mapping[str, str] = {
     "succeeded": "all rows are in, or there were none",
     "completed with rejects": "within the limit, and at least one row is in",
     "needs an answer": "a guess; nothing was written",
-    "refused": "by the plan, a policy, or a person whose approval it needs; nothing was written",
+    "refused": "by the plan, a policy or a person, or because something is not there or does not fit;"
+    " nothing was written",
     "failed": "the report says what is in",
     "target unreachable": "no server answers there, or the connection was lost",
     "cancelled": "by Ctrl-C, SIGTERM or SIGHUP, or by a person",
@@ -17,7 +18,7 @@ MEANINGS: Mapping[str, str] = {
 }
 # Of commands: what an import's outcome does not say.
 COMMANDS: Mapping[int, str] = {
-    UNKNOWN: "the command has failed, or could not follow the import, which continues or has succeeded",
+    UNKNOWN: "the command has failed in its work, or could not follow the import, which continues or has succeeded",
     WRONG_USAGE.exit_code: "wrong usage of the command",
     FOUND_BAD_ROWS.exit_code: "check has found rows that could not be loaded",
     READER_GONE: "the reader of the output, such as head, has gone; what the command did stays",

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import override_settings
 
+from config.contracts.outcomes import REFUSED
 from config.environment import fernet_key, stored_key
 from tests.importer.management.installation import Installation
 from tests.importer.migrations.old_database import used_by_the_application
@@ -41,7 +42,7 @@ class InProcess:
         """Why the command is refused."""
         with self._used(), pytest.raises(CommandError) as caught:
             call_command(*line)
-        assert caught.value.returncode == 1
+        assert caught.value.returncode == REFUSED.exit_code
         return str(caught.value)
 
     @contextmanager

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from config.contracts.outcomes import REFUSED
 from tests.prepared import make_tables
 from tests.stack import ROOT
 
@@ -62,7 +63,7 @@ class Installation:
         """Why the command is refused."""
         process = self.start(*line)
         _, err = ended(process)
-        assert process.returncode == 1, err
+        assert process.returncode == REFUSED.exit_code, err
         assert "Traceback" not in err
         return err
 

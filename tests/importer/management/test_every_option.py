@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from django.core.management import BaseCommand, load_command_class
 
+from config.contracts.outcomes import REFUSED
 from importer.management.base_command import AS
 from importer.management.command_line.one_document import FLAG
 from tests.shell import Shell
@@ -112,6 +113,6 @@ def test_every_option_from_a_shell_ends_without_a_traceback(command, actions, sh
 
 def test_a_secret_that_no_terminal_can_be_asked_for_is_refused_in_one_line(shell: Shell, transactional_db):
     done = shell.manage("connection", "add", "x", "sftp://me@example.org/in", "--ask", "password", check=False)
-    assert done.returncode == 1
+    assert done.returncode == REFUSED.exit_code
     assert "there is no terminal to ask on. Use --secret-env password=VARIABLE" in done.stderr
     assert "Traceback" not in done.stderr

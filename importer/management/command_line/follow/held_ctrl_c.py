@@ -1,30 +1,43 @@
-"""Ctrl-C while a command loads its modules, which takes a second: held until it can end in a message or a document."""
+"""Ctrl-C and other signals that ask a command for its end.
+
+While a command loads its modules, which takes a second, they are held until it can end in a message or a document.
+After that each of them interrupts the command as Ctrl-C does, so that it puts everything away and ends as cancelled.
+"""
 
 import signal
 import threading
 from types import FrameType
 
+from importer.worker.shutdown import ENDS
+
 
 class HeldCtrlC:
-    """Holds the first Ctrl-C until `release`; a second one ends the process at once.
+    """Holds the first signal of ENDS until `release`; a second one ends the process at once.
 
-    Where Ctrl-C is ignored, as in the background of a shell, it stays so.
+    A signal that is ignored, as Ctrl-C in the background of a shell, stays so.
     """
 
     def __init__(self) -> None:
         self._pressed = False
         takes = threading.current_thread() is threading.main_thread()
-        self._holds = takes and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-        if self._holds:
-            self._before = signal.signal(signal.SIGINT, self._press)
+        self._held = [each for each in ENDS if takes and signal.getsignal(each) is not signal.SIG_IGN]
+        for each in self._held:
+            signal.signal(each, self._press)
 
     def release(self) -> None:
-        """Hold no longer. Raises KeyboardInterrupt if it was pressed."""
-        if self._holds:
-            signal.signal(signal.SIGINT, self._before)
+        """Hold no longer. Raises KeyboardInterrupt if a signal came, and from now on in the place where one comes."""
+        for each in self._held:
+            signal.signal(each, interrupt)
         if self._pressed:
             raise KeyboardInterrupt
 
-    def _press(self, _signal: int, _frame: FrameType | None) -> None:
+    def _press(self, number: int, _frame: FrameType | None) -> None:
         self._pressed = True
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(number, signal.SIG_DFL)
+
+
+def interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt."""
+    # systemd may send SIGHUP after SIGTERM, and a shell after its terminal: that would interrupt what puts things away.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    raise KeyboardInterrupt

@@ -1,5 +1,6 @@
 """`millrace` and its words: help without Django, the nearest word for a mistyped one, and no word without a command."""
 
+import json
 import subprocess
 import sys
 
@@ -52,8 +53,14 @@ def test_the_help_fits_a_screen_and_names_every_word():
 def test_a_mistyped_word_is_wrong_usage_and_the_nearest_one_is_offered():
     done = run("laod", "x.csv")
     assert done.returncode == 2
-    assert "there is no command laod. Did you mean millrace load?" in done.stderr
+    assert "There is no command laod. Did you mean millrace load?" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_with_json_a_mistyped_word_is_a_document():
+    for words in (("laod", "x.csv", "--json"), ("--json",), ("help", "laod", "--json")):
+        done = run(*words)
+        assert (done.returncode, json.loads(done.stdout)["problem"]["kind"]) == (2, "WrongUsage"), words
 
 
 def test_the_word_for_agents_needs_a_server():

@@ -1,4 +1,4 @@
-"""Ctrl-C while a command loads its modules ends it as later: with its exit code, a message or a document."""
+"""Ctrl-C, SIGTERM and SIGHUP end a command with its exit code, a message or a document: also while it loads modules."""
 
 import os
 from pathlib import Path
@@ -58,3 +58,27 @@ def test_it_is_a_line(tmp_path: Path):
         "",
         "Ctrl-C ended the command before it began. Nothing was written.\n",
     )
+
+
+# `millrace`, which gets the signal PRESSED at once when it no longer holds any.
+AFTERWARDS = """
+import os, signal
+from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
+
+def release_and_press(held, release=HeldCtrlC.release):
+    release(held)
+    os.kill(os.getpid(), signal.Signals[os.environ["PRESSED"]])
+
+HeldCtrlC.release = release_and_press
+from importer.management.command_line.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("pressed", ["SIGTERM", "SIGHUP"])
+def test_other_signals_end_a_command_as_ctrl_c_does(tmp_path: Path, pressed: str):
+    env = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path), "PRESSED": pressed}
+    command = started(AFTERWARDS, ("check", "x.csv", "--json"), env)
+    printed, said = command.communicate(timeout=60)
+    assert (command.returncode, read(printed)["exit_code"]) == (CANCELLED.exit_code, CANCELLED.exit_code), said
+    assert "Traceback" not in said
