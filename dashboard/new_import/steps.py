@@ -13,6 +13,7 @@ from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.target.write_modes import SWAPPING
+from importer.engine.units import count_of
 from importer.jobs.rejects.origin import columns_of_place
 from importer.models import ImportJob
 from importer.preparation.expected_time import expected_seconds
@@ -81,7 +82,7 @@ def _table(preview: Preview) -> str:
     place = f"{preview.target.name} · {table.schema}.{table.name}"
     if preview.new_table:
         return f"{place} · new table, {_count(len(table.columns), 'column')}"
-    rows = f"about {number(table.rows_estimate)} rows now" if table.rows_estimate else "empty or nearly empty"
+    rows = f"about {count_of(table.rows_estimate, 'row')} now" if table.rows_estimate else "empty or nearly empty"
     return f"{place} · {rows}, {_count(len(table.keys), 'key') if table.keys else 'no key'}"
 
 
@@ -134,7 +135,7 @@ class RowCount:
         if self.counted:
             return _count(self.rows, "row")
         unit = 10 ** max(0, len(str(self.rows)) - 3)
-        return f"about {number(round(self.rows / unit) * unit)} rows"
+        return f"about {count_of(round(self.rows / unit) * unit, 'row')}"
 
 
 def _rows(preview: Preview, profile: Profile, grid: Grid | None) -> RowCount:
@@ -186,9 +187,12 @@ def groups(preview: Preview) -> Groups:
     if not options["priority"].usual:
         mode += f" · {options['priority'].words} priority"
     words = {name: options[name].words for name in ("on_error", "on_duplicate", "verify")}
-    errors = (
-        f"Invalid rows: {_lower(words['on_error'])}{_limit(preview)} · duplicate keys: {_lower(words['on_duplicate'])}"
-    )
+    invalid = f"{_lower(words['on_error'])}{_limit(preview)}"
+    if options["on_duplicate"].text == "fail":
+        # A row with a key that is there already is an invalid row.
+        errors = f"Invalid rows and duplicate keys: {invalid}"
+    else:
+        errors = f"Invalid rows: {invalid} · duplicate keys: {_lower(words['on_duplicate'])}"
     return Groups(mode, errors, words["verify"], f"{_lower(mode)} · {_lower(errors)}")
 
 

@@ -109,5 +109,6 @@ def problem_and_ways_out(job: ImportJob) -> Iterator[str]:
     of_bad_rows = job.problem if jobs.could_leave_out(job) else {}
     stay = job.loaded_rows if job.ended and not (job.balanced or job.stages) else 0
     yield from ways_out(job.pk, of_bad_rows, stay, PROGRAM)
-    if job.ended and job.leftover:
+    # The worker that drops it may still be at it: only after a failure there is something to say.
+    if job.ended and job.leftover and (job.step_failures or job.target.left_to_commands):
         yield f"The staging table that it may have left on {job.target} is not dropped yet. {jobs.who_cleans(job)}"

@@ -169,9 +169,9 @@ OPTIONS: tuple[OptionSpec, ...] = (
         " keep the file's order, one chunk after another (default: fail)",
         group=Group.ERRORS,
         choices=("fail", "skip", "replace"),
-        answers={"fail": "Reject row", "skip": "Skip row", "replace": "Replace existing row"},
+        answers={"fail": "Like an invalid row", "skip": "Skip row", "replace": "Replace existing row"},
         hints={
-            "fail": "The key is in the table or earlier in the file: the row is invalid.",
+            "fail": "The key is in the table or earlier in the file: it stops the import, or is left out, as above.",
             "skip": "The existing row stays. Chunks load one after another, in the file's order.",
             "replace": "The last row in the file wins. Chunks load one after another.",
         },

@@ -3,13 +3,16 @@
 Nothing here imports Django: `millrace --help` prints these declarations and ends.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from config.contracts.documents import PROBLEM
 from config.plain_text import undecoded
-from importer.engine.errors import WrongUsage
+from importer.engine.errors import Problem, WrongUsage, problem_values
 
 PROGRAM = "millrace"
+FLAG = "--json"
 AGENT = "mcp"  # works with --server alone, which needs no management command
 
 
@@ -124,3 +127,14 @@ def undecoded_word(arguments: Iterable[str]) -> WrongUsage | None:
     wrong = next(filter(None, map(undecoded, arguments)), "")
     advice = f"Rename the file, or send it to standard input: {PROGRAM} load - ... < FILE"
     return WrongUsage("This is not in UTF-8.", wrong, advice) if wrong else None
+
+
+def asks_for_json(words: Sequence[str]) -> bool:
+    """Whether a command line asks for JSON, also if it is wrong otherwise; what follows -- are values."""
+    options = words[: words.index("--")] if "--" in words else words
+    return any(each == FLAG or each.startswith(f"{FLAG}=") for each in options)
+
+
+def problem_document(problem: Problem, exit_code: int, command: str) -> dict[str, Any]:
+    """The document of a problem that ended the command, which is not about an import."""
+    return PROBLEM.of({"command": command, "exit_code": exit_code, "problem": problem_values(problem.as_json())})

@@ -69,10 +69,10 @@ def test_mail_is_refused_while_no_mail_server_is_set(settings):
 @pytest.mark.parametrize(
     ("url", "options", "said"),
     [
-        ("http://127.0.0.1:1/", [], "allow private addresses"),
-        ("http://10.0.0.8/hook", [], "allow private addresses"),
-        ("http://[::1]/", [], "allow private addresses"),
-        ("http://localhost/", [], "allow private addresses"),
+        ("http://127.0.0.1:1/", [], "--allow-private"),
+        ("http://10.0.0.8/hook", [], "--allow-private"),
+        ("http://[::1]/", [], "--allow-private"),
+        ("http://localhost/", [], "--allow-private"),
         ("http://169.254.169.254/", ["--allow-private"], "never connected to"),
         ("https://a b/", [], "a b is no host name"),
         (f"https://{'a' * 64}.example/", [], "is no host name"),
