@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from dashboard.fields.advice import in_browser
 from dashboard.fields.stored_form import StoredModelForm
 from importer import notifications
 from importer.access.policy import Forbidden, sees_everything
@@ -101,7 +102,7 @@ class ChannelForm(StoredModelForm):
             try:
                 declared.check(value)
             except Problem as problem:
-                self.add_error(declared.name, str(problem))
+                self.add_error(declared.name, in_browser(str(problem)))
         if not self.errors:
             self._require_allowed(cleaned)
         return cleaned
@@ -110,7 +111,7 @@ class ChannelForm(StoredModelForm):
         try:
             notifications.require_not_wider(self.instance, cleaned)
         except Forbidden as problem:
-            self.add_error(None, str(problem))
+            self.add_error(None, in_browser(str(problem)))
         else:
             self._require_sendable(cleaned)
 
@@ -118,7 +119,7 @@ class ChannelForm(StoredModelForm):
         try:
             self._kind.require_sendable({name: cleaned[name] for name in self._kind.columns})
         except Problem as problem:
-            self.add_error(self._kind.destination.name, str(problem))
+            self.add_error(self._kind.destination.name, in_browser(str(problem)))
 
     def save(self, commit: bool = True) -> Channel:
         """Save the channel and its secret; with `commit=False`, return it unsaved, as Django does."""

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from dashboard.fields.advice import in_browser
 from dashboard.fields.stored_form import StoredModelForm
 from dashboard.targets.ca_file import WithCAFile
 from importer.connections import connection_settings
@@ -99,7 +100,7 @@ class ConnectionForm(WithCAFile, StoredModelForm):
             try:
                 declared.check(entered[declared.name])
             except Problem as problem:
-                self.add_error(declared.name, str(problem))
+                self.add_error(declared.name, in_browser(str(problem)))
 
     def _entered(self, among: dict[str, ConnectionField]) -> dict[str, str]:
         return {name: self.cleaned_data[name] for name in among if self.cleaned_data.get(name)}

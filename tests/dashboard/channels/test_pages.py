@@ -192,7 +192,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(staff, hook
 @pytest.mark.parametrize(
     ("kind", "field", "changes", "said"),
     [
-        ("webhook", "url", {"private_allowed": ""}, "allow private addresses"),
+        ("webhook", "url", {"private_allowed": ""}, "“Private addresses allowed”"),
         ("webhook", "url", {"url": "http://169.254.169.254/"}, "never connected to"),
         ("webhook", "url", {"url": "http://a b/"}, "no host name"),
         ("mail", "addresses", {}, "No mail server is set"),
