@@ -9,7 +9,7 @@ QUICK := not needs_database_server and not needs_redis and not needs_workers and
 export PYTHONDONTWRITEBYTECODE :=
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests requests faults doors screenshots bench chart clients integrations lint format lock release tables
+.PHONY: help setup run demo test quick quick-tests requests faults doors screenshots bench chart clients integrations pythons lint format lock release tables
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -67,6 +67,10 @@ clients: ## make clients of the API in Python, TypeScript and Go, where they are
 	@scripts/setup.sh tests clients database
 	@if command -v npm >/dev/null; then npm ci --prefix tests/clients/typescript --silent --no-audit --no-fund --ignore-scripts; fi
 	$(PY) -m pytest -q -rs -p no:schemathesis tests/clients $(ARGS)
+
+pythons: ## run the tests of reading, formats and doors on other Pythons that are here (PYTHONS=...)
+	@scripts/setup.sh tests database
+	@scripts/other_pythons.sh
 
 integrations: ## run the examples of docs/clients.md in the real Airflow and Dagster, in .venv-integrations
 	@scripts/setup.sh tests database

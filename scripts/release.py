@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14", sys.executable)
+PYTHONS = ("python3.11", "python3.12", "python3.13", sys.executable)
 DRIVER = "mysqlclient"
 # Its soname in Debian and Fedora. The system has it, with updates, so it is not copied into the wheel.
 CLIENT_LIBRARY = "libmariadb.so.3"

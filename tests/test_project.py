@@ -13,6 +13,7 @@ import pytest
 
 from importer.management.client.commands.main import REMOTE
 from importer.management.command_line.words import WORDS
+from scripts import release
 
 ROOT = Path(__file__).resolve().parent.parent
 SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "ADMIN_PASSWORD", "DATABASE_URL", "REDIS_URL", "OIDC_CLIENT_SECRET"}
@@ -130,6 +131,8 @@ def test_all_places_name_the_same_pythons():
     setup = (ROOT / "scripts/setup.sh").read_text()
     assert f"{' '.join(f'python{each}' for each in supported)} python3; do" in setup
     assert f"sys.version_info < ({lowest.replace('.', ', ')})" in setup
+    assert release.PYTHONS[:-1] == tuple(f"python{each}" for each in supported)
+    assert f"each Python ({lowest} to {highest})" in (ROOT / "README.md").read_text()
     assert set(re.findall(r"FROM python:(3\.\d+)", (ROOT / "Dockerfile").read_text())) <= set(supported)
 
 

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs the tests of what depends on Python itself (records, formats, reading, doors) on other Pythons than that of .venv:
+# the system's own, and the newest supported one that is here. Each gets an environment of its own, such as .venv-3.13.0.
+#
+# PYTHONS  the Pythons to run on, instead of those found
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version_of() { "$1" -c 'import platform; print(platform.python_version())' 2>/dev/null; }
+
+# The newest supported Python that is here. Of a version manager's shims many name a Python that is not in use.
+newest() {
+  local version candidate
+  for version in $(sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml | sort -rV); do
+    for candidate in "python$version" "$(pyenv prefix "$(pyenv latest "$version" 2>/dev/null)" 2>/dev/null)/bin/python"; do
+      if version_of "$candidate" >/dev/null; then echo "$candidate"; return; fi
+    done
+    echo "Left out: there is no Python $version here." >&2
+  done
+}
+
+run_on() {
+  local version venv
+  version=$(version_of "$1") || { echo "Left out: $1 does not run."; return 0; }
+  if [ "$version" = "$(version_of .venv/bin/python)" ]; then
+    echo "Left out: $1 is the Python of all other tests, $version."
+    return 0
+  fi
+  venv=.venv-$version
+  VENV=$venv PYTHON=$1 scripts/setup.sh tests
+  echo "On Python $version:"
+  "$venv/bin/python" -m pytest -q -p no:schemathesis -m "not thorough" --hypothesis-profile=dev \
+    tests/engine/source/records tests/engine/source/formats tests/reading/test_cases.py tests/importer/formats/test_doors.py
+}
+
+for python in ${PYTHONS:-/usr/bin/python3 $(newest)}; do run_on "$python"; done
