@@ -199,11 +199,13 @@ def connect_loader(
     least = max((int(session[each]) + LOCK_MARGIN for each in _LOCK_WAITS if each in session), default=0)
     timeouts = {"read_timeout": max(read_timeout, least), "write_timeout": max(WRITE_TIMEOUT, least)}
     options = {**_options(address), **timeouts}
-    connection = _open(LoaderConnection, address, **options, client_flag=CLIENT.LOCAL_FILES, autocommit=False)
+    connection = _open(LoaderConnection, address, **options, client_flag=CLIENT.LOCAL_FILES, autocommit=True)
     with closing(connection), explain(str(address)):
         _set_session(connection, {**LOADER_SESSION, ISOLATION: USUAL_ISOLATION, **session})
         _see_all_warnings(connection)
         refuse_database(connection, address.database)
+        # Later than that: on MySQL a look at information_schema would begin a transaction.
+        connection.autocommit(False)
         yield connection
 
 
