@@ -188,7 +188,8 @@ every_build=''
 for need in "$@"; do
   case $need in
     app) requirements+=(requirements.txt requirements-redis.txt) ;;
-    tests) requirements+=(requirements-dev.txt) ;;
+    # They also test the build of the C library that is not for this processor.
+    tests) every_build=yes requirements+=(requirements-dev.txt) ;;
     bench | chart | clients | integrations | release | telemetry) requirements+=("requirements-$need.txt") ;;
     image) every_build=yes requirements+=(requirements.txt requirements-telemetry.txt) ;;
     database) look_for_database ;;
