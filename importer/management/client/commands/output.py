@@ -96,11 +96,7 @@ class Output:
                 return UNREACHABLE.exit_code
             if problem.status in (UNAUTHORIZED, FORBIDDEN):
                 return REFUSED.exit_code
-        return REFUSED.exit_code if self._not_begun and not may_be_done(problem) else UNKNOWN
-
-    @property
-    def _not_begun(self) -> bool:
-        return self._of_problems is not PROBLEM and self.report is None
+        return REFUSED.exit_code if self.report is None and not may_be_done(problem) else UNKNOWN
 
     def _report_of(self, problem: AnyProblem, code: int) -> Mapping[str, Any]:
         if self.report:

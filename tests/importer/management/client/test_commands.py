@@ -12,6 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from config.contracts.documents import REPORT
+from config.contracts.outcomes import REFUSED
 from config.serving.refusals import problem_of
 from dashboard.api.wanted import ImportIn
 from importer.access import tokens
@@ -77,7 +78,7 @@ class TestLoad:
         assert f"{job}: succeeded, orders.csv into" in run("job", "list")[1]
         code, out, _ = run("job", "wait", job)
         assert (code, out.splitlines()[0]) == (0, f"Import {job} succeeded: {_equation(2, 2)}")
-        assert run("job", "pause", job)[0] == 1
+        assert run("job", "pause", job)[0] == REFUSED.exit_code
 
     def test_leaves_bad_rows_in_a_file(self, run: Run, target, orders, tmp_path):
         orders.write_bytes(BAD)
@@ -89,8 +90,8 @@ class TestLoad:
         kept = tmp_path / "rejects.csv"
         assert run("job", "rejects", job, "--out", str(kept))[0] == 0
         assert kept.read_bytes() == b"id,name,amount\n2,bob,x\n"
-        assert run("job", "rejects", job, "--out", str(kept))[0] == 1
-        assert run("job", "rejects", job, "--json")[0] == 1
+        assert run("job", "rejects", job, "--out", str(kept))[0] == REFUSED.exit_code
+        assert run("job", "rejects", job, "--json")[0] == REFUSED.exit_code
 
     def test_names_the_retry_that_leaves_out_bad_rows(self, run: Run, target, orders, web):
         orders.write_bytes(BAD)
@@ -172,7 +173,7 @@ def test_targets_and_schedules_are_listed_as_by_the_local_command(run: Run, targ
     assert read(run("schedule", "list", "--json")[1])["schedules"] == []
     assert run("schedule", "list") == (0, "", f"{NONE_TO_LIST['schedule']}\n")
     code, out, _ = run("schedule", "show", "nightly", "--json")
-    assert (code, read(out)["problem"]["what"]) == (1, "There is no schedule named nightly.")
+    assert (code, read(out)["problem"]["what"]) == (REFUSED.exit_code, "There is no schedule named nightly.")
 
 
 def test_a_schedule_is_shown_paused_and_run(run: Run, make):
@@ -250,7 +251,7 @@ class TestHistory:
             assert (code, same) == (0, True), (line, here, there)
         assert run("history", "--table", "sales.orders", "--columns", "rows")[1] == "rows\n"
         code, _, said = run("history", "--columns", "row")
-        assert (code, "Did you mean" in said) == (1, True)
+        assert (code, "Did you mean" in said) == (REFUSED.exit_code, True)
 
 
 class TestPresets:
@@ -268,7 +269,7 @@ class TestPresets:
         assert run("preset", "delete", "yearly")[0] == 0
         assert not MappingPreset.objects.exists()
         code, out, _ = run("preset", "show", "yearly", "--json")
-        assert (code, read(out)["problem"]["advice"]) == (1, "Known: none yet.")
+        assert (code, read(out)["problem"]["advice"]) == (REFUSED.exit_code, "Known: none yet.")
 
 
 class TestWithoutAServer:
@@ -279,7 +280,7 @@ class TestWithoutAServer:
         env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
         done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         assert read(done.stdout)["problem"]["what"] == "There is no token."
-        assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "False")
+        assert (done.returncode, done.stderr.splitlines()[-1]) == (REFUSED.exit_code, "False")
         assert list(tmp_path.iterdir()) == []
 
     def test_output_that_nobody_reads_is_no_error(self, capsys):
