@@ -13,6 +13,7 @@ A seed chooses the kinds and the way, so that all are tried in a few runs, and t
 `--every-case` runs all.
 """
 
+import os
 import random
 from collections import defaultdict
 
@@ -48,6 +49,7 @@ TABLES = (
     "tests/dashboard/jobs/test_chunk_timings.py",
     "tests/dashboard/new_import/uploading/test_tus.py",
 )
+INHERITED = "MILLRACE_CASE_SEED"
 BOTH_SERVERS, ONE_OF = "both_servers", "one_of"
 
 
@@ -60,9 +62,9 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def choose_seed(config: pytest.Config) -> None:
-    """Take a random seed if none is given."""
+    """Take a random seed if none is given; the processes of a parallel run inherit it."""
     if config.option.case_seed is None:
-        config.option.case_seed = random.randrange(10_000)
+        config.option.case_seed = int(os.environ.setdefault(INHERITED, str(random.randrange(10_000))))
 
 
 def alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
