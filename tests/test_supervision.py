@@ -11,6 +11,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
+from config.contracts.outcomes import REFUSED
 from importer.management.processes.private_servers import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -101,7 +102,7 @@ def second_start(running, **changed: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_second_start_on_the_same_folder_is_refused(running):
     second = second_start(running)
-    assert second.returncode == 1
+    assert second.returncode == REFUSED.exit_code
     assert "already running" in second.stderr
     assert str(running.process.pid) in second.stderr
     assert running.answers()
@@ -109,7 +110,7 @@ def test_a_second_start_on_the_same_folder_is_refused(running):
 
 def test_a_taken_port_is_reported_without_a_traceback(running):
     second = second_start(running, VAR_DIR=str(running.var_dir.with_name("other")))
-    assert second.returncode == 1
+    assert second.returncode == REFUSED.exit_code
     assert f"Port {running.environment['PORT']} is taken" in second.stderr
     assert "Traceback" not in second.stderr
 

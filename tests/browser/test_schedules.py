@@ -43,12 +43,12 @@ def folder(tmp_path: Path, transactional_db) -> Path:
 
 @pytest.fixture
 def told(web: Stack, transactional_db) -> Iterator[tuple[Inbox, Hook]]:
-    """A mail server and a web server that hear of everything."""
+    """A mail server and a web server that hear of all usual events: that of a success would come first."""
     with mail_catcher() as (inbox, port), web_catcher() as hook:
         web.env["EMAIL_URL"] = f"smtp://127.0.0.1:{port}"
         web.control_worker.stop()
         web.control_worker.start()
-        every = {"events": Event.values}
+        every = {"events": Event.usual()}
         Channel.objects.create(name="team", kind="mail", addresses="ann@example.org", **every)
         notifications.save(
             Channel(name="ops", kind="webhook", url=hook.url, private_allowed=True, **every), "sesame " * 3

@@ -42,9 +42,8 @@ class Command(CheckedCommand):
             made = create(file)
             audit.note(file=str(file.absolute()), bytes=made.bytes)
         self.stdout.write(
-            f"{file}: the database, the keys, {made.uploads:,} uploads and {count_of(made.rejects, 'file')} of"
-            " rejected rows;"
-            f" {made.bytes:,} bytes."
+            f"{file}: the database, the keys, {count_of(made.uploads, 'upload')} and"
+            f" {count_of(made.rejects, 'file')} of rejected rows; {made.bytes:,} bytes."
         )
         self.stderr.write(WARNING)
 

@@ -232,7 +232,7 @@ class TestRefusals:
             (
                 "GET",
                 "imports?limit=1&state=failed",
-                "Known: cursor, first, last, limit, origin, owner, q, status, target.",
+                "Known: cursor, first, key, last, limit, origin, owner, q, status, target.",
             ),
             ("GET", "history.csv?state=failed", "Known: columns, limit, sort, where."),
             ("GET", "account?state=failed", "Leave it out: this address takes none."),

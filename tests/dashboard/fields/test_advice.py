@@ -10,7 +10,7 @@ from tests.stack import ROOT
 from tests.strings import modules, strings_of
 
 # Options of other programs, and of Millrace's commands about other things than an import.
-OTHERS = {"--target", "--batch", "--long", "--facts", "--strict", "--hex-blob", "--default-character-set"}
+OTHERS = {"--target", "--all", "--batch", "--long", "--facts", "--strict", "--hex-blob", "--default-character-set"}
 # These speak to people at a terminal only, or declare the options.
 TERMINAL = ("management", "experiments", "option_specs.py", "targets.py", "questions.py", "access", "connections")
 

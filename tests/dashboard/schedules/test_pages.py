@@ -141,7 +141,7 @@ class TestPreview:
 
     def test_what_is_wrong_is_said(self, browser, connection):
         shown = browser.get(reverse("schedule_preview"), values(connection, cron="x", pattern="../*")).content.decode()
-        assert "has 1 fields, and not five" in shown
+        assert "has 1 field, and not five" in shown
         assert "not a path below the connection" in shown
 
 

@@ -143,5 +143,5 @@ def test_only_workers_with_the_label_of_the_target_count(prepared, monkeypatch):
     monkeypatch.setattr(presence, "parallel_loads", lambda label="": asked.append(label) or 1)
     prepared.target.label = "eu-west"
     out = left_out(prepared, {"parallelism": (1, 2)})
-    assert out["{'parallelism': 2}"] == "the workers with the label eu-west load 1 chunks in parallel"
+    assert out["{'parallelism': 2}"] == "the workers with the label eu-west load 1 chunk in parallel"
     assert set(asked) == {"eu-west"}

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from config.contracts.outcomes import REFUSED
 from importer import jobs
 from importer.models import AuditEvent, ImportJob, Level, Target
 from tests.documents import read
@@ -83,7 +84,7 @@ def test_neither_who_started_it_nor_the_system_approves_it(marked, people, who: 
 def test_a_wrong_digest_approves_nothing(marked, people):
     _, _, job = begun(people)
     code, text = run("job", "approve", str(job.pk), "--digest", "0" * 20, "--as", "bob")
-    assert (code, "not what you have seen" in text) == (1, True)
+    assert (code, "not what you have seen" in text) == (REFUSED.exit_code, True)
 
 
 def test_a_refused_one_ends_as_refused(marked, people):

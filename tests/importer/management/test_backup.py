@@ -254,7 +254,7 @@ class TestCreate:
         out = here(installed).manage("backup", "create", str(path))
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert "it holds the keys that decrypt them" in out
-        assert "1 uploads and 1 files of rejected rows" in out
+        assert "1 upload and 1 file of rejected rows" in out
         assert list(tmp_path.iterdir()) == [path]
 
     def test_another_file_is_not_overwritten(self, here, installed, tmp_path):

@@ -192,7 +192,7 @@ def test_a_repeated_load_is_noted_and_refused_where_the_content_is_to_be_loaded_
     args = ("import_csv", str(people), "--target", "t", "--table", "people", "--in-process")
     call_command(*args, "--once")
     call_command(*args, "--on-duplicate", "skip")
-    said = "Import 1 has loaded this content already"
+    said = f"Import {ImportJob.objects.earliest('pk').pk} has loaded this content already"
     assert f"{said} ({ROWS:,} rows, " in capsys.readouterr().err
     for more in ((), ("--plan-only",)):
         with pytest.raises(CommandError, match=r"has loaded this content already .*--no-once") as refused:

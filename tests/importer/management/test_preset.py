@@ -90,7 +90,7 @@ def test_a_new_name_must_be_free(preset, capsys):
     [
         ({"schema": "millrace.report/1"}, "no exported preset"),
         ({"mapping": [{"column": 1}]}, r"no exported preset: .*mapping\[0\]"),
-        ({"header": ["nr"]}, "1 fields, and columns for 2"),
+        ({"header": ["nr"]}, "1 field, and columns for 2"),
         ({"target": "gone"}, "no target named gone"),
         ({}, "cannot be the preset's name"),
     ],

@@ -7,12 +7,13 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from django.apps import apps
 
 from importer.engine.mysql.connection import Address, connect, fetch_all, fetch_row
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_name, quote_table
 
 # Strings and quoted names, what separates and encloses, and the rest.
 TOKENS = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|`[^`]*`|[(),]|[^'"`(),]+""")
@@ -24,9 +25,13 @@ COUNTER = re.compile(r" AUTO_INCREMENT=\d+")
 
 def schema_on_server(address: Address) -> dict[str, list[str]]:
     """What each table of a database of MySQL or MariaDB consists of."""
-    with connect(address) as connection:
-        tables = [name for (name,) in fetch_all(connection, "SHOW TABLES")]
-        made = {name: str(fetch_row(connection, f"SHOW CREATE TABLE {quote_name(name)}")[1]) for name in tables}
+    schema = address.database
+    # A connection with the application's own database is refused.
+    with connect(replace(address, database="")) as connection:
+        tables = [name for (name,) in fetch_all(connection, f"SHOW TABLES FROM {quote_name(schema)}")]
+        made = {
+            name: str(fetch_row(connection, f"SHOW CREATE TABLE {quote_table(schema, name)}")[1]) for name in tables
+        }
     return {name: _definitions(sql) for name, sql in made.items()}
 
 

@@ -171,6 +171,7 @@ NEWER_DECISIONS = {
     "added_columns": [],
     "server_file": None,
     "fed": None,
+    "loaded_before": None,
 }
 
 

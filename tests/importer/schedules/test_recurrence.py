@@ -49,7 +49,7 @@ def test_in_words_and_the_moment_of_a_past_day():
     ("timing", "said"),
     [
         (Timing("61 2 * * *", None, BERLIN), "bad minute"),
-        (Timing("@daily", None, BERLIN), "1 fields, and not five"),
+        (Timing("@daily", None, BERLIN), "1 field, and not five"),
         (Timing("0 0 0 2 * *", None, BERLIN), "6 fields, and not five"),
         (Timing("0 0 30 2 *", None, BERLIN), "bad day-of-month"),
         (Timing("0 0 * * *", None, "Europe/Berlim"), "Perhaps Europe/Berlin"),
