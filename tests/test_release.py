@@ -77,7 +77,7 @@ def test_the_wheel_needs_no_compiler_and_has_one_package(wheel: Path):
     assert {name.partition("/")[0] for name in names} == {"millrace", f"millrace-{VERSION}.dist-info"}
     (driver,) = re.findall(r"^Requires-Dist: (mysqlclient.*)$", metadata, re.MULTILINE)
     assert driver.endswith(f'; python_version != "{THIS_PYTHON}"')
-    # Whoever passes mysqlclient on owes its sources and its licence.
+    # The GPL asks for the sources and the licence of mysqlclient.
     assert {f"millrace/mysqlclient/{driver.partition(';')[0].replace('==', '-')}.tar.gz"} < set(names)
     assert f"millrace-{VERSION}.dist-info/licenses/mysqlclient/LICENSE" in names
     libraries = {Path(name).name for name in names if name.endswith(".so")}

@@ -32,7 +32,7 @@ _NO_GREETING = Meaning(
     "Check host and port: another program may listen there, or a proxy whose server is down.",
     True,
 )
-# How the client library's text for error 2013 goes on before a server has sent its greeting (MariaDB Connector/C).
+# What the client library's text for error 2013 has in it before a server has sent its greeting (MariaDB Connector/C).
 _BEFORE_GREETING = "handshake: reading initial communication packet"
 _UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST, _NO_GREETING)
 _LOCAL_REFUSED = Meaning(
