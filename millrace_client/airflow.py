@@ -81,6 +81,7 @@ class MillraceLoadOperator(BaseOperator):
         self.file, self.target, self.table, self.preset = file, target, table, preset
         self.once, self.body, self.millrace_conn_id = once, dict(body or {}), millrace_conn_id
         self._import: Repeatable | None = None
+        self._killed = False
 
     @property
     def hook(self) -> MillraceHook:
@@ -95,6 +96,9 @@ class MillraceLoadOperator(BaseOperator):
         try:
             job = self._import.begin()["job"]
             self.log.info("Import %s", job)
+            # The server does not name an import by its key before it has answered the request that started it.
+            if self._killed:
+                self._cancel()
             return kept(self._import.millrace.result(job))
         except ServerProblem as problem:
             if problem.retryable:
@@ -102,6 +106,10 @@ class MillraceLoadOperator(BaseOperator):
             raise AirflowFailException(str(problem)) from problem
 
     def on_kill(self) -> None:
-        """Cancel the import of this try, if it has begun: a later try continues it."""
+        """Cancel the import of this try, at once or as soon as it has begun: a later try continues it."""
+        self._killed = True
+        self._cancel()
+
+    def _cancel(self) -> None:
         if self._import and (report := self._import.begun()) and report["outcome"] is None:
             self._import.millrace.cancel(report["job"])

@@ -11,7 +11,7 @@ version_of() { "$1" -c 'import platform; print(platform.python_version())' 2>/de
 # The newest supported Python that is here. Of a version manager's shims many name a Python that is not in use.
 newest() {
   local version candidate
-  for version in $(sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml | sort -rV); do
+  sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml | sort -rV | while read -r version; do
     for candidate in "python$version" "$(pyenv prefix "$(pyenv latest "$version" 2>/dev/null)" 2>/dev/null)/bin/python"; do
       if version_of "$candidate" >/dev/null; then echo "$candidate"; return; fi
     done

@@ -1,6 +1,6 @@
 """Runs the DAG of a document in the environment of Airflow: one run again and again, a line of JSON each time.
 
-run_airflow.py FILE-WITH-THE-EXAMPLE load|kill
+run_airflow.py FILE-WITH-THE-EXAMPLE load|kill|kill-early
 """
 
 import json
@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from airflow.sdk import BaseOperator
 
-from millrace_client import NotLoaded
+from millrace_client import Millrace, NotLoaded
 
 SAME_RUN = datetime(2026, 11, 28, tzinfo=UTC)
 
@@ -23,35 +23,57 @@ def dag_of(path: str):
     return names["orders"]()
 
 
+def answer(said: object) -> None:
+    print("answer:", json.dumps(said), flush=True)
+
+
 def load(path: str) -> None:
     """One run of the DAG, with its retries, for each line on standard input: always the same run."""
     for _line in sys.stdin:
         run = dag_of(path).test(logical_date=SAME_RUN, run_after=SAME_RUN)
         [task] = run.get_task_instances()
         result = task.xcom_pull(task_ids="load")
-        print("answer:", json.dumps({"state": task.state, "tries": task.try_number, "result": result}), flush=True)
+        answer({"state": task.state, "tries": task.try_number, "result": result})
+
+
+def task_of(path: str) -> BaseOperator:
+    operator = dag_of(path).get_task("load")
+    assert isinstance(operator, BaseOperator)
+    return operator
+
+
+def outcome(operator: BaseOperator) -> str | None:
+    """Carry the task out; the outcome that it raises."""
+    names = SimpleNamespace(dag_id="orders", run_id="killed", task_id="load", map_index=-1)
+    try:
+        operator.execute({"ti": names})
+    except NotLoaded as problem:
+        return str(problem.report["outcome"])
+    return None
 
 
 def kill(path: str) -> None:
     """Begin the task, and end it as Airflow does once its import is under way; then say what it raised."""
-    operator = dag_of(path).get_task("load")
-    assert isinstance(operator, BaseOperator)
-    raised: list[str] = []
-
-    def execute() -> None:
-        names = SimpleNamespace(dag_id="orders", run_id="killed", task_id="load", map_index=-1)
-        try:
-            operator.execute({"ti": names})
-        except NotLoaded as problem:
-            raised.append(problem.report["outcome"])
-
-    thread = threading.Thread(target=execute)
+    operator = task_of(path)
+    thread = threading.Thread(target=lambda: answer(outcome(operator)))
     thread.start()
     sys.stdin.readline()  # The test has seen the import load.
     operator.on_kill()
     thread.join()
-    print("answer:", json.dumps(raised), flush=True)
+
+
+def kill_early(path: str) -> None:
+    """Begin the task, and end it before the server has answered the request that starts its import."""
+    operator = task_of(path)
+    start = Millrace.start
+
+    def killed(*args, **named):
+        operator.on_kill()
+        return start(*args, **named)
+
+    Millrace.start = killed
+    answer(outcome(operator))
 
 
 if __name__ == "__main__":
-    {"load": load, "kill": kill}[sys.argv[2]](sys.argv[1])
+    {"load": load, "kill": kill, "kill-early": kill_early}[sys.argv[2]](sys.argv[1])

@@ -149,7 +149,17 @@ def test_a_task_of_airflow_that_is_killed_cancels_its_import(target: Target, air
             lambda: ImportJob.objects.filter(started_at__isnull=False).exists(), seconds=SECONDS, what="the import"
         )
         ask(program)
-        assert said(program, tmp_path) == ["cancelled"]
+        assert said(program, tmp_path) == "cancelled"
+    assert rows(target) == []
+
+
+@installed
+def test_a_task_of_airflow_that_is_killed_before_its_import_begins_cancels_it(
+    target: Target, airflow, start: Start, tmp_path: Path
+):
+    with connect(target.address) as connection:
+        execute(connection, "LOCK TABLES orders READ")
+        assert said(start("run_airflow.py", "Airflow", "kill-early"), tmp_path) == "cancelled"
     assert rows(target) == []
 
 
