@@ -12,9 +12,9 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.access import problems
-from dashboard.api.resources import targets
 from dashboard.api.wanted import ImportIn, options_of
 from importer.access import limits
+from importer.access.policy import seen
 from importer.connections.by_hand.addresses import choose_address
 from importer.connections.by_hand.connection_files import browse, choose, named_connection
 from importer.connections.by_hand.members import copy_members
@@ -194,8 +194,16 @@ def _upload(key: UUID, person: Person) -> SourceFile:
 def _place(wanted: ImportIn, preset: MappingPreset | None) -> tuple[Target, str]:
     if not preset and not (wanted.target and wanted.table):
         raise Problem("Target or table is missing.", "body", "Name both, or a preset that knows them.")
-    target = targets.named(wanted.target) if wanted.target or not preset else preset.target
+    target = _target_named(wanted.target) if wanted.target or not preset else preset.target
     return target, wanted.table or (preset.table if preset else "")
+
+
+def _target_named(name: str) -> Target:
+    """The target of this name among those that the acting person may see. Raises Problem, with their names."""
+    if target := seen(Target.objects.filter(name=name)).first():
+        return target
+    known = ", ".join(seen(Target.objects.registered().order_by("name")).values_list("name", flat=True)[:20]) or "none"
+    raise Problem(f"There is no target named {name}.", advice=f"Known: {known}.")
 
 
 def _request(wanted: ImportIn, options: Mapping[str, Any] = NO_OPTIONS) -> ImportRequest:

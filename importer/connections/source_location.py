@@ -5,7 +5,7 @@ from pathlib import Path
 from importer.connections.remote_file import RemoteFile
 from importer.engine.source.arriving import ArrivingFile
 from importer.engine.source.byte_source import SourceLocation
-from importer.engine.source.joined import JoinedFile, JoinedFiles
+from importer.engine.source.chunks.joined import JoinedFile, JoinedFiles
 from importer.models import ImportJob, SourceFile
 from importer.sources.store.stored_file import StoredFile
 from importer.sources.upload_storage import STORED

@@ -15,10 +15,10 @@ from importer.engine.plan.stored_plan import is_newer, plan_from_json
 from importer.engine.reading.reading import StoredReading, stored_reading
 from importer.engine.schema.indexes import ForeignKey
 from importer.engine.schema.new_table import NewTable
+from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.joined import JoinedFile
 from importer.engine.stored import from_json
 from importer.engine.target import write_modes
 from importer.engine.target.temporary_changes import TemporaryChanges
@@ -129,7 +129,7 @@ class ImportJob(ImportRecipe, Approvable):
     data_line = models.BigIntegerField(default=1)
 
     # Of several files that are read as one: where the records of each lie in what is read
-    # (importer.engine.source.joined.JoinedFile as JSON), else empty.
+    # (importer.engine.source.chunks.joined.JoinedFile as JSON), else empty.
     files_json = models.JSONField(default=list, blank=True, editable=False)
 
     # The current step, which one worker does under a lease: the scan, the verification, making and undoing temporary

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from django.db.models import F
 
 from importer import queue
+from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.chunks.scanner import Position
 from importer.engine.source.decoding import needs_copy
-from importer.engine.source.joined import JoinedFile
 from importer.engine.stored import from_json, to_json
 from importer.engine.validation import ValidationRules
 from importer.lease import Lease

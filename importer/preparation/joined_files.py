@@ -8,11 +8,11 @@ from importer.engine.errors import SourceProblem, in_file
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.reading.other_file import differing_lines, encoding_of
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
+from importer.engine.source.chunks.joined import JoinedFile, line_end_of
 from importer.engine.source.chunks.skipped_lines import SkippedLines, lines_before
 from importer.engine.source.decoding import needs_copy, open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.registry import FORMATS
-from importer.engine.source.joined import JoinedFile, line_end_of
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES

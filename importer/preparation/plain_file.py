@@ -13,10 +13,10 @@ from importer.connections.source_location import location_of, location_of_all
 from importer.engine.errors import DiskFull, full_disk_as, in_file
 from importer.engine.sorting.original_positions import WIDE, OriginalPositions, head, numbered_from
 from importer.engine.source.byte_source import Readable, open_source, size_of
+from importer.engine.source.chunks.joined import JoinedFile, copy_joined, require_size
 from importer.engine.source.compression import unpacking_limits
 from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.joined import JoinedFile, copy_joined, require_size
 from importer.engine.source.profile.profile import Profile
 from importer.models import SourceFile
 from importer.sources import in_place

@@ -23,11 +23,11 @@ from importer.engine.reading.reading import Reading, reading_to_json
 from importer.engine.schema.new_table import NewTable, change_table
 from importer.engine.sorting.original_positions import LINE, OriginalPositions
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.chunks.scan_files import record_ranges
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines, lines_after, lines_before
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.joined import JoinedFile
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.records.blocks import read_exactly
 from importer.engine.source.records.lines import line_ends

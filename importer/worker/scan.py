@@ -12,11 +12,11 @@ from importer.engine.errors import SourceChanged
 from importer.engine.reading.end_of_file import check_end, unread_bytes
 from importer.engine.source.arriving import ArrivingFile, NotArrived
 from importer.engine.source.byte_source import Readable, open_source, size_of
+from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.chunks.scan_files import scan_files
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines, lines_after, lines_before
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.joined import JoinedFile
 from importer.engine.source.records.blocks import BLOCK_BYTES, pieces
 from importer.engine.source.records.lines import line_ends
 from importer.engine.units import MIB

@@ -30,8 +30,8 @@ from importer.engine.sorting.external_sort import SortInput, sort_records
 from importer.engine.sorting.original_positions import SUFFIX, WIDE, OriginalPositions, head, look_through, places_of
 from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
+from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
-from importer.engine.source.joined import JoinedFile
 from importer.models import ImportJob
 from importer.preparation.plain_file import CopyOut, copy_one, copy_several
 from importer.sources import in_place

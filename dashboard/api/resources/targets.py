@@ -19,7 +19,6 @@ from dashboard.targets.form import TargetForm
 from importer import targets
 from importer.access import audit
 from importer.access.policy import seen, sees_everything
-from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.lab import release_unmarked
 from importer.models import Target
@@ -93,14 +92,6 @@ def show(target: Target) -> dict[str, Any]:
     names = ("id", "name", *Target.PASSWORD_GOES_TO, "ceiling", "label", "needs_approval", "checked_at")
     passed = targets.passed(target.findings) if target.checked_at else None
     return {name: getattr(target, name) for name in names} | {"passed": passed, "findings": findings}
-
-
-def named(name: str) -> Target:
-    """The target of this name among those that the acting person may see. Raises Problem, with their names."""
-    if target := seen(Target.objects.filter(name=name)).first():
-        return target
-    known = ", ".join(seen(Target.objects.registered().order_by("name")).values_list("name", flat=True)[:20]) or "none"
-    raise Problem(f"There is no target named {name}.", advice=f"Known: {known}.")
 
 
 @router.get("targets", response=Page[TargetOut], url_name="api_targets", summary="List targets")

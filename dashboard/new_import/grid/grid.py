@@ -16,7 +16,7 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.new_table.fields import is_date_in_two_ways, readings_as_number
 from importer.engine.mapping.preview import PreviewValue, preview_values
-from importer.engine.mapping.suggest import non_null_values
+from importer.engine.mapping.readings import non_null_values
 from importer.engine.mysql.connection import connect
 from importer.engine.schema.column_types import Family
 from importer.engine.source.profile.decisions import Standing

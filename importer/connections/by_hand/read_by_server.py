@@ -5,8 +5,8 @@ from pathlib import Path
 
 from importer.connections.source_location import location_of
 from importer.engine.errors import SourceProblem, TargetProblem
+from importer.engine.mysql import server_files
 from importer.engine.mysql.connection import Connection
-from importer.engine.mysql.infile import server_files
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.methods import AUTO, FROM_FILE
 from importer.engine.plan.options import Options

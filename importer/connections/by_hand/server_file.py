@@ -13,8 +13,8 @@ from importer.access.policy import require_admin
 from importer.connections.download import copy_stream
 from importer.connections.listed_files import ListedFile
 from importer.engine.errors import SourceProblem
+from importer.engine.mysql import server_files
 from importer.engine.mysql.connection import Connection, connect
-from importer.engine.mysql.infile import server_files
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.methods import FROM_FILE
 from importer.engine.units import MIB, human_bytes

@@ -9,10 +9,10 @@ from importer.engine.mapping.readings import (
     ValueReading,
     choose,
     has_decimal_comma,
+    non_null_values,
     trimmed,
     with_thousands,
 )
-from importer.engine.mapping.suggest import non_null_values
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.profile.decisions import Answer, Decision, Standing

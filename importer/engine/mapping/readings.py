@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TypeVar
 
 from importer.engine.mapping import date_formats
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.date_values import stored_text, stored_time
 from importer.engine.mapping.expressions import most_bytes
 from importer.engine.mapping.number_transforms import amount_names, currency_of
@@ -20,6 +21,7 @@ from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRANSFORMS, 
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.schema.value_kinds import is_number
+from importer.engine.source.profile.profile import Profile
 
 # The order of preference. An ambiguous comma is a decimal comma, except in files with the comma as their delimiter.
 _OTHERS = ("thousands-apostrophe", "thousands-space-point", "thousands-indian", "yes-no", "local-digits")
@@ -330,3 +332,9 @@ def _as_literal(text: str) -> str:
 
 
 _SHOWN: dict[str, Callable[[str], str]] = {"yes-no": _truth, "bits": _bits_of_digits, "hex": _as_literal}
+
+
+def non_null_values(profile: Profile, number: int, mapping: ColumnMapping) -> Counter[str]:
+    """The values of the sample's field that are not NULL, each with its count."""
+    values = profile.values_of(number)
+    return Counter({value: n for value, n in values.items() if value.strip(BLANKS) not in mapping.null_markers})

@@ -1,13 +1,12 @@
 """Suggests a mapping from a file's sample: columns, NULL markers, transforms and date formats; users can change it."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, map_by_name, overrides_by_position
 from importer.engine.mapping.new_table.suggestion import read_fields
-from importer.engine.mapping.readings import choose, trimmed
+from importer.engine.mapping.readings import choose, non_null_values, trimmed
 from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.schema.new_table import NewTable
@@ -181,9 +180,3 @@ def _null_words_seen(profile: Profile, mapping: Sequence[ColumnMapping], table: 
         if each.column and table.column(each.column).column_type.is_typed:
             seen.update(profile.values_of(number))
     return tuple(word for word in NULL_WORDS if not word or word in seen)
-
-
-def non_null_values(profile: Profile, number: int, mapping: ColumnMapping) -> Counter[str]:
-    """The values of the sample's field that are not NULL, each with its count."""
-    values = profile.values_of(number)
-    return Counter({value: n for value, n in values.items() if value.strip(BLANKS) not in mapping.null_markers})

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.readings import Fits, count_mismatches
-from importer.engine.mapping.suggest import non_null_values
+from importer.engine.mapping.readings import Fits, count_mismatches, non_null_values
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number

@@ -12,7 +12,7 @@ from importer.engine.mysql.connection import UTC
 from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner.context import PlanningContext
-from importer.engine.planner.decisions.chunks import chunk_sizes, chunks_reason, transaction_bytes
+from importer.engine.planner.decisions.chunks import chunk_rows, chunk_sizes, chunks_reason, transaction_bytes
 from importer.engine.planner.decisions.global_settings import (
     add_global_variables,
     global_variable_reasons,
@@ -94,7 +94,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
             *replication_reasons(context, max(sizes.bytes, together)),
             *trigger_reasons(context, method),
             *numbering_reasons(context),
-            *auto_increment_reasons(context, sizes),
+            *auto_increment_reasons(context, sizes, chunk_rows(context)),
             *staging_engine_reasons(context),
         ),
         exactness=_exactness(context),

@@ -25,9 +25,9 @@ from importer.engine.errors import Problem, SourceProblem
 from importer.engine.load.rejects.formulas import defused_csv, escape_formulas
 from importer.engine.source import archives, encodings
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.joined import JoinedFile, line_end_of
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats import registry
-from importer.engine.source.joined import JoinedFile, line_end_of
 from importer.engine.source.records.blocks import read_exactly
 from importer.jobs.rejects.corrected import STAND_IN
 from importer.jobs.rejects.storage import (

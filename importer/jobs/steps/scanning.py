@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
+from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
-from importer.engine.source.joined import JoinedFile
 from importer.engine.stored import to_json
 from importer.jobs.bulk import insert_each
 from importer.jobs.lifecycle import enforce_limits

@@ -8,7 +8,7 @@ from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import run_on_server, statement_from_file
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import Feed, LoaderConnection
-from importer.engine.mysql.infile.server_files import require_same
+from importer.engine.mysql.server_files import require_same
 from importer.engine.plan.server_file import ServerFile
 
 # Manual, Server Error Message Reference and Global Error Message Reference.

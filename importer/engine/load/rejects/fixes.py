@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from importer.engine.errors import Problem
 from importer.engine.source import encodings
+from importer.engine.source.chunks.joined import line_end_of
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
-from importer.engine.source.joined import line_end_of
 from importer.engine.source.records.boundary.patterns import field_patterns
 from importer.engine.source.records.fields import fields, records
 

@@ -16,7 +16,7 @@ from importer.engine.load.rejects.reject_files import RejectedRow, reject_paths,
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 from importer.engine.schema.table import read_table
-from importer.engine.source.joined import line_end_of
+from importer.engine.source.chunks.joined import line_end_of
 from importer.engine.source.records.row_error import RowError, shortened
 from importer.engine.units import count_of
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importer.engine.mapping.columns import ColumnMapping, field_name
 from importer.engine.mapping.new_table.fields import FieldNames, tracked
 from importer.engine.mapping.new_table.typed_values import is_value_of, reader, takes_bad_values
-from importer.engine.mapping.suggest import non_null_values
+from importer.engine.mapping.readings import non_null_values
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Column
 from importer.engine.schema.value_kinds import NULL_WORDS

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
-from importer.engine.planner.decisions.chunks import chunk_rows
 from importer.engine.schema.column_types import Family
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.target.write_modes import SWAPPING
@@ -16,8 +15,11 @@ from importer.engine.units import count_of
 MOST_AHEAD = 65_535
 
 
-def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes) -> Iterator[Reason]:
-    """A warning if the file, with the number of rows that its first ones suggest, needs more numbers than are left."""
+def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes, chunk_rows: int) -> Iterator[Reason]:
+    """A warning if the file, with the number of rows that its first ones suggest, needs more numbers than are left.
+
+    `chunk_rows`: the most rows of a chunk.
+    """
     column = next((each for each in context.table.columns if each.auto_increment), None)
     given = {name.lower() for name in context.columns}
     if not column or column.name.lower() in given or not context.record_bytes:
@@ -29,7 +31,7 @@ def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes) -> Itera
     largest = 2 ** (8 * type_.size - (not unsigned)) - 1
     first = 1 if context.options.mode in SWAPPING else max(1, context.table.next_number)
     rows = int(context.data_bytes / context.record_bytes)
-    ahead = _ahead(context, rows, sizes)
+    ahead = _ahead(context, rows, max(sizes.count(context.data_bytes), -(-rows // chunk_rows)))
     if first + rows + ahead <= largest + 1:
         return
     surely = rows > largest - first + 1
@@ -44,9 +46,8 @@ def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes) -> Itera
     )
 
 
-def _ahead(context: PlanningContext, rows: int, sizes: ChunkSizes) -> int:
+def _ahead(context: PlanningContext, rows: int, chunks: int) -> int:
     """The most numbers that are reserved and not used. For the other lock modes none are known to be."""
     if context.server.number("innodb_autoinc_lock_mode") != 2:
         return 0
-    chunks = max(sizes.count(context.data_bytes), -(-rows // chunk_rows(context)))
     return min(rows, chunks * MOST_AHEAD)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from importer.engine.errors import in_file
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.joined import JoinedFile
 from importer.engine.source.records.blocks import end_of_records
 
 
