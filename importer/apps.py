@@ -20,8 +20,7 @@ class ImporterConfig(AppConfig):
         Ends the process, whichever it is, if this Python would misread files.
         """
         from importer.access.policy import sees_everything
-        from importer.engine.mysql import reasons
-        from importer.engine.mysql.sign_in import own_tables
+        from importer.engine.mysql.sign_in import own_tables, reasons
         from importer.engine.source.compression import limit_unpacking
         from importer.engine.source.records.boundary.self_check import reader_problem
         from importer.management.checks import OWN, native_library

@@ -16,8 +16,8 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.addresses import AddressRefused, checked_addresses, is_socket
 from importer.engine.mysql.connection import Connection, connect
-from importer.engine.mysql.reasons import REASON_HIDDEN, WHO_SEES_REASONS, without_reason
 from importer.engine.mysql.server_info import is_loopback
+from importer.engine.mysql.sign_in.reasons import REASON_HIDDEN, WHO_SEES_REASONS, without_reason
 from importer.engine.preflight import Finding
 from importer.engine.schema import alter_table, foreign_keys
 from importer.engine.target import global_settings, temporary_changes

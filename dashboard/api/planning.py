@@ -26,7 +26,7 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.added_columns import as_requested
-from importer.engine.source.profile.decisions import Answer, Decision
+from importer.engine.source.decisions import Answer, Decision
 from importer.jobs.report import report_of_problem
 from importer.models import MappingPreset, SourceConnection, SourceFile, Target
 from importer.preparation import presets

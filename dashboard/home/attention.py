@@ -11,7 +11,7 @@ from django.urls import reverse
 from dashboard.home.days import COLOUR, DAYS, ended_lately, under_way
 from importer import schedules
 from importer.access.policy import seen
-from importer.engine.mysql.reasons import shown
+from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.units import count_of
 from importer.jobs.rejects.reloaded_rows import rows_taken
 from importer.models import DiscoveredFile, ImportJob, ScheduleRun

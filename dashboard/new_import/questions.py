@@ -10,7 +10,7 @@ from importer.engine.mapping.new_table.suggestion import suggest_table
 from importer.engine.mysql.connection import connect
 from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
-from importer.engine.source.profile.decisions import Answer, Decision
+from importer.engine.source.decisions import Answer, Decision
 from importer.engine.source.profile.profile import Profile
 from importer.engine.target.privileges import has_table_privilege
 from importer.models import Target

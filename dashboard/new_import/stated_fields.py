@@ -14,7 +14,7 @@ from typing import TypeVar
 from dashboard.fields.format_fields import FORMAT_FIELDS
 from dashboard.new_import.null_markers import show_markers
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
-from importer.engine.source.profile.decisions import Answer, Decision
+from importer.engine.source.decisions import Answer, Decision
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from django.template import Context
 from dashboard import formatting
 from dashboard.fields.advice import in_browser
 from dashboard.fields.format_fields import FORMAT_FIELDS
-from importer.engine.mysql.reasons import shown
+from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
 from importer.jobs.same_table import SameTable, imports_under_way

@@ -21,8 +21,8 @@ from importer.connections.listed_files import ListedFile, refuse_long_name
 from importer.connections.protocol import RemoteLocation
 from importer.connections.protocols import host_key
 from importer.engine.errors import NoConnection, Problem, SourceProblem
-from importer.engine.mysql import reasons
 from importer.engine.mysql.addresses import AddressRefused
+from importer.engine.mysql.sign_in import reasons
 from importer.engine.preflight.finding import Finding
 from importer.models import Schedule, SourceConnection, SourceFile
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from importer import queue
 from importer.engine.errors import NotPutBack, Problem
 from importer.engine.mysql.connection import connect
-from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
+from importer.engine.mysql.sign_in.reasons import KINDS, REASON_HIDDEN
 from importer.engine.target import global_settings, temporary_changes
 from importer.jobs.lifecycle import advance
 from importer.jobs.steps.target_changes import merged_problems

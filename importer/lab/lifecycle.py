@@ -12,7 +12,7 @@ from django.utils import timezone
 from importer import jobs
 from importer.access.policy import is_admin
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
+from importer.engine.mysql.sign_in.reasons import KINDS, REASON_HIDDEN
 from importer.jobs.permission import why_forbidden
 from importer.lab import approval, trials
 from importer.lab.cleanup import leave, remove_sample

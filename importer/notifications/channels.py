@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from importer.access.policy import require_admin, seen, sees_everything
 from importer.engine.errors import Problem
-from importer.engine.mysql.reasons import shows_reasons
+from importer.engine.mysql.sign_in.reasons import shows_reasons
 from importer.models import Channel, ImportJob, Notification, Schedule, Subscription
 from importer.models.channel import Event
 from importer.models.checked_save import save_checked

@@ -15,7 +15,7 @@ from importer.engine.source.byte_source import Readable, open_source, read_at, s
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scan_files import scan_files
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
-from importer.engine.source.records.lines import line_ends
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.stored import from_json, to_json
 from importer.engine.units import MIB
 from importer.models import Examination, SourceFile

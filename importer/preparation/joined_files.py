@@ -12,8 +12,8 @@ from importer.engine.source.chunks.joined import JoinedFile, line_end_of
 from importer.engine.source.chunks.skipped_lines import SkippedLines, lines_before
 from importer.engine.source.decoding import needs_copy, open_sample, read_head
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.formats.registry import FORMATS
-from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import SourceFile

@@ -43,9 +43,9 @@ from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.joined import JoinedFile
+from importer.engine.source.decisions import Standing
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target.global_settings import check_global_variables

@@ -20,7 +20,7 @@ from importer.engine.plan.options import Options, check_options
 from importer.engine.reading.other_file import COMPARED, profile_like
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.names import match_names
+from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import from_json, to_json
 from importer.engine.units import count_of

@@ -30,7 +30,7 @@ from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines, 
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.records.blocks import read_exactly
-from importer.engine.source.records.lines import line_ends
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.row_error import RowError
 from importer.engine.stored import to_json
 from importer.engine.units import MIB

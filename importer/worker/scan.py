@@ -18,7 +18,7 @@ from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPoli
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines, lines_after, lines_before
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, pieces
-from importer.engine.source.records.lines import line_ends
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.units import MIB
 from importer.models import Chunk, ImportJob
 from importer.queue import FollowUp

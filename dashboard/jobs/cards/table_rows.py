@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import Problem
 from importer.engine.mapping.expressions import is_plain
-from importer.engine.mysql.reasons import shown as shown_problem
+from importer.engine.mysql.sign_in.reasons import shown as shown_problem
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.records.fields import fields, records
 from importer.engine.target.table_rows import KeyValues, TableRows, read_rows

@@ -8,7 +8,7 @@ from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform, transforms_for
 from importer.engine.reading.reading import FieldReading
 from importer.engine.schema.table import Column
-from importer.engine.source.profile.decisions import Standing
+from importer.engine.source.decisions import Standing
 
 TRIMS = [each for each in TRANSFORMS.values() if each.cleans]
 # The sources that can fill a column without a field.

@@ -19,7 +19,7 @@ from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mapping.readings import non_null_values
 from importer.engine.mysql.connection import connect
 from importer.engine.schema.column_types import Family
-from importer.engine.source.profile.decisions import Standing
+from importer.engine.source.decisions import Standing
 from importer.engine.source.profile.profile import Profile
 from importer.preparation.row_problems import RowProblems
 

@@ -7,8 +7,8 @@ from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.sorting.original_positions import LINE, OFFSET
 from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.source.records.blocks import blocks, pieces, read_exactly
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.fields import LocatedRecord, RecordPosition
-from importer.engine.source.records.lines import line_ends
 
 WINDOW = 2**20
 

@@ -19,10 +19,10 @@ from importer.engine.feed.feed import FeedTransform
 from importer.engine.source.arrays import np
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records, quotes_are_regular
-from importer.engine.source.records.boundary.no_records import find_no_records
 from importer.engine.source.records.boundary.state_machine import one_of
 from importer.engine.source.records.escaped_quotes import with_doubled_quotes
 from importer.engine.source.records.fields import values
+from importer.engine.source.records.no_records import find_no_records
 from importer.engine.source.records.record_stream import whole_records
 
 NULL_WORD = b"NULL"

@@ -13,8 +13,8 @@ from importer.engine.source.arrays import ByteArray, Mask, Offsets, np
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends
-from importer.engine.source.records.boundary.no_records import find_no_records
-from importer.engine.source.records.lines import line_end_positions, line_ends
+from importer.engine.source.records.boundary.lines import line_end_positions, line_ends
+from importer.engine.source.records.no_records import find_no_records
 from importer.engine.source.records.record_stream import whole_records
 
 # In their order before a record.

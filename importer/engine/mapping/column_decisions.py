@@ -15,7 +15,7 @@ from importer.engine.mapping.readings import (
 )
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.profile import Profile
 from importer.engine.source.records.row_error import shortened
 

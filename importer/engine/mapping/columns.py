@@ -10,7 +10,7 @@ from importer.engine.mapping.transforms import TRANSFORMS, check_transforms
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
-from importer.engine.source.profile.names import match_names
+from importer.engine.source.formats.header_names import match_names
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def overrides_by_position(overrides: Sequence[FieldOverride], header: Sequence[s
 
 
 def map_by_name(header: Sequence[str], table: Table) -> tuple[ColumnMapping, ...]:
-    """Map each field of the header to the column of its name (profile/names.py)."""
+    """Map each field of the header to the column of its name (source/formats/header_names.py)."""
     columns = [column.name for column in table.fillable_columns]
     return tuple(ColumnMapping(column) for column in match_names(header, columns))
 

@@ -16,10 +16,10 @@ from importer.engine.errors import TargetProblem
 from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, checked_addresses, effective, is_socket
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.infile.buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
-from importer.engine.mysql.reasons import SignInRefused, without_reason
 from importer.engine.mysql.sign_in.authentication import method_options, withheld
 from importer.engine.mysql.sign_in.encryption import MAY_BE_REQUIRED, NotEncrypted, may_require_tls, tls_problem
 from importer.engine.mysql.sign_in.own_tables import refuse_database
+from importer.engine.mysql.sign_in.reasons import SignInRefused, without_reason
 
 __all__ = [
     "ISOLATION",

@@ -12,7 +12,7 @@ from importer.engine.reading.reading import FieldReading, Reading
 from importer.engine.reading.stated import NOTHING, Stated
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
-from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.source.decisions import Decision, Standing
 from importer.engine.source.profile.profile import Profile
 
 # From the surest on.

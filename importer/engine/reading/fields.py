@@ -11,8 +11,8 @@ from importer.engine.mapping.suggest import BY_POSITION
 from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.table import Column, Table
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
-from importer.engine.source.profile.names import exact_name, loose_name
+from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.formats.header_names import exact_name, loose_name
 from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
 
 SAMPLES_SHOWN = 3

@@ -11,15 +11,15 @@ from typing import Any
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source, read_at
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.decoding import open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
+from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.formats.registry import FORMATS
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
 from importer.engine.source.profile.header import header_question
 from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
-from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file, rows_above
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.source.records.blocks import read_exactly

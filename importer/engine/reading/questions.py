@@ -5,8 +5,8 @@ from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.reading.reading import Reading, reading_to_json
+from importer.engine.source.decisions import Decision
 from importer.engine.source.formats.choice import MEMBER
-from importer.engine.source.profile.decisions import Decision
 from importer.engine.source.records.row_error import shortened
 
 MOST_QUESTIONS = 10

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from importer.engine.source.decisions import Decision, SkippedLine, Standing
 from importer.engine.source.dialect import Dialect, escape_mark, line_end_name
 from importer.engine.source.formats.options import FORMAT, FORMAT_NAMES
-from importer.engine.source.profile.decisions import Decision, SkippedLine, Standing
 from importer.engine.stored import from_json, to_json
 
 

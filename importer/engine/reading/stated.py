@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.source.decisions import Decision, Standing
 
 
 @dataclass(frozen=True)

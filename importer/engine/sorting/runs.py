@@ -13,7 +13,7 @@ from importer.engine.source.arrays import Keys, Lengths, Mask, Offsets, np
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
-from importer.engine.source.records.lines import line_end_positions
+from importer.engine.source.records.boundary.lines import line_end_positions
 
 LENGTH, LENGTH_BYTES = "uint32", 4
 # The head of each run in a bucket: the number of its records, and their size in bytes.

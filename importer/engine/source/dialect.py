@@ -48,7 +48,7 @@ class Dialect:
       read: it distinguishes a quote that was never closed from a long text.
     - `sampled`: of `comment`, `quote`, `skip_rows`, `skip_after_header` and `skip_footer` those that a file's sample
       has shown: a stated mark is not among them, and a stated number of lines is only if the sample shows as many. A
-      comment that may be a record is a flaw then (boundary/no_records.py), and other files are compared
+      comment that may be a record is a flaw then (records/no_records.py), and other files are compared
       (reading/other_file.py).
     - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
       in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,

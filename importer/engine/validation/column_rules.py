@@ -4,42 +4,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, runtime_checkable
 
 from importer.engine.schema.column_types import ColumnType, Family, column_type
 from importer.engine.schema.table import list_members
-from importer.engine.source.arrays import Mask, Offsets
-from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.json_documents import Json
 from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint, WholeNumber
 from importer.engine.validation.types.temporal import Clock, Day, Moment, Year
 from importer.engine.validation.types.texts import Bits, Bytes, Geometry, Members, Text
-from importer.engine.validation.verdict import Verdict
-
-
-class ColumnRule(Protocol):
-    """Checks the values of a column. unusual() narrows many cells down quickly; judge() decides about one by its text.
-
-    judge() of a rule with `of_bytes` takes the bytes.
-    """
-
-    @property
-    def type(self) -> str: ...
-
-    def unusual(self, cells: Cells) -> Offsets: ...
-
-    def judge(self, value: Any, /) -> Verdict | None: ...
-
-
-@runtime_checkable
-class LossyRule(Protocol):
-    """A rule that recognizes in many cells at once those with the verdict `loss` and no other."""
-
-    @property
-    def loss(self) -> Verdict: ...
-
-    def loses(self, cells: Cells) -> Mask: ...
-
+from importer.engine.validation.verdict import ColumnRule
 
 _ARGUMENTS = re.compile(r"\w+(?:\((?P<arguments>.*)\))?(?P<rest>[^)]*)", re.DOTALL)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.column_types import Family, column_type
-from importer.engine.validation.column_rules import ColumnRule, rule_of
+from importer.engine.validation.column_rules import rule_of
 from importer.engine.validation.trimming import Trimming
 from importer.engine.validation.types.converted_texts import ConvertedText
 from importer.engine.validation.types.formatted_numbers import FormattedNumber
@@ -13,6 +13,7 @@ from importer.engine.validation.types.hex_bytes import HEX_DIGITS, HexBytes
 from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint
 from importer.engine.validation.types.temporal import Clock, Moment
 from importer.engine.validation.types.texts import Bytes, Text
+from importer.engine.validation.verdict import ColumnRule
 
 
 @dataclass(frozen=True)

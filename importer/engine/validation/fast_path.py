@@ -14,7 +14,6 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.delimiter_marks import DelimiterMarks, marks_for
-from importer.engine.validation.column_rules import ColumnRule
 from importer.engine.validation.field_check import CellRule
 from importer.engine.validation.types.formatted_numbers import FormattedNumber
 from importer.engine.validation.types.formatted_times import FormattedTime
@@ -23,6 +22,7 @@ from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint, 
 from importer.engine.validation.types.temporal import Clock, Day, Moment, Year
 from importer.engine.validation.types.temporal_batch import MOST_FRACTION
 from importer.engine.validation.types.texts import MANY_MEMBERS, Bytes, Members, Text
+from importer.engine.validation.verdict import ColumnRule
 
 LONGEST_WORD = 255  # bytes
 # Characters of numbers. As a delimiter, quote or escape they would be read as part of a number.

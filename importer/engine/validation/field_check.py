@@ -7,12 +7,11 @@ from importer.engine.source import encodings
 from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.source.records.large_values import PIECE, LargeValue
 from importer.engine.validation.cell_batch import Cells
-from importer.engine.validation.column_rules import ColumnRule, LossyRule
 from importer.engine.validation.converted_rules import FieldCheck, converted_rule
 from importer.engine.validation.trimming import Trimming
 from importer.engine.validation.types.json_documents import Json, NeedsFullParse, judge_whole
 from importer.engine.validation.types.texts import Bytes, Text
-from importer.engine.validation.verdict import NULL_REFUSED, Level, Verdict, refused
+from importer.engine.validation.verdict import NULL_REFUSED, ColumnRule, Level, LossyRule, Verdict, refused
 
 NULL = refused(NULL_REFUSED, "The value is NULL, which the column does not take.")
 NULL_WORD = refused("NULL", "The unquoted word NULL would become SQL's NULL; quote it, or make it a NULL marker.")

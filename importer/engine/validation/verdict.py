@@ -1,7 +1,11 @@
-"""The verdict about one value: refused, rounded, or stored with a mere remark of the server."""
+"""Verdicts about one value (refused, rounded, stored with a remark of the server), and the rules that give them."""
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any, Protocol, runtime_checkable
+
+from importer.engine.source.arrays import Mask, Offsets
+from importer.engine.validation.cell_batch import Cells
 
 # Manual, Server Error Message Reference.
 NOT_A_VALUE = "1366"  # ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: not even the beginning can be read
@@ -70,3 +74,27 @@ def spaces_after(*, mariadb: bool) -> Verdict | None:
     if not mariadb:
         return None
     return Verdict(Level.REMARK, TRUNCATED, "The spaces after the number are not part of it.", noted=True)
+
+
+class ColumnRule(Protocol):
+    """Checks the values of a column. unusual() narrows many cells down quickly; judge() decides about one by its text.
+
+    judge() of a rule with `of_bytes` takes the bytes.
+    """
+
+    @property
+    def type(self) -> str: ...
+
+    def unusual(self, cells: Cells) -> Offsets: ...
+
+    def judge(self, value: Any, /) -> Verdict | None: ...
+
+
+@runtime_checkable
+class LossyRule(Protocol):
+    """A rule that recognizes in many cells at once those with the verdict `loss` and no other."""
+
+    @property
+    def loss(self) -> Verdict: ...
+
+    def loses(self, cells: Cells) -> Mask: ...

@@ -9,7 +9,7 @@ from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.load.verify import Equation
 from importer.engine.reading.questions import question_lines
 from importer.engine.source.chunks.skipped_lines import SkippedLines
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.records.row_error import shortened
 
 MOST_KINDS = 20  # reasons that are printed; the report has all

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from importer.engine.errors import NoConnection
-from importer.engine.mysql.reasons import PLACE_REASON_HIDDEN
+from importer.engine.mysql.sign_in.reasons import PLACE_REASON_HIDDEN
 from importer.models import Channel, ImportJob, Notification, SourceConnection
 from importer.notifications.channels import REASON_HIDDEN
 from tests.dashboard.job_data import Status, make_job

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from importer.engine.errors import TargetUnreachable
-from importer.engine.mysql.reasons import REASON_HIDDEN
+from importer.engine.mysql.sign_in.reasons import REASON_HIDDEN
 from importer.models import Schedule, SourceConnection, Target
 from tests import people
 from tests.dashboard.job_data import make_job

@@ -12,8 +12,8 @@ from importer.engine.feed.row_numbers import numbered
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange, scan
 from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.fields import records
-from importer.engine.source.records.lines import line_ends
 from importer.engine.source.records.record_stream import whole_records
 from tests.engine.feed.test_feed import drained
 from tests.engine.reference import documents, in_file, read

@@ -6,7 +6,7 @@ import pytest
 
 from importer.engine.mapping.column_decisions import column_decisions
 from importer.engine.mapping.suggest import suggest_mapping
-from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.source.decisions import Decision, Standing
 from importer.engine.source.profile.profile import profile_file
 from importer.management.argument_types import field_mapping
 from tests.engine.tables import table

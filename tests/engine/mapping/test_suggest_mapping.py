@@ -9,8 +9,8 @@ from importer.engine.mapping.date_formats import MONTH_NAMES, MONTHS, check_form
 from importer.engine.mapping.date_values import stored_text
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
+from importer.engine.source.decisions import Standing
 from importer.engine.source.dialect import MYSQL_TSV
-from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.profile import profile_file
 from tests.engine.tables import table
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql import reasons
 from importer.engine.mysql.connection import connect, connect_loader, fetch_all
-from importer.engine.mysql.reasons import REASON_HIDDEN, SignInRefused, show_reasons_if
+from importer.engine.mysql.sign_in import reasons
+from importer.engine.mysql.sign_in.reasons import REASON_HIDDEN, SignInRefused, show_reasons_if
 from tests.file_servers.certificates import certificate_of_localhost
 
 NEVER = "metadata"

@@ -13,7 +13,7 @@ from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.reading import Reading, reading_to_json, stored_reading
 from importer.engine.reading.stated import NOTHING, Stated
 from importer.engine.schema.table import Column, Table
-from importer.engine.source.profile.decisions import Standing
+from importer.engine.source.decisions import Standing
 from importer.engine.source.profile.profile import profile_file
 
 

@@ -8,8 +8,8 @@ from zipfile import ZipFile
 import pytest
 
 from importer.engine.reading.other_file import profile_like
+from importer.engine.source.decisions import Decision
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.decisions import Decision
 from importer.engine.source.profile.profile import Profile, profile_file
 from tests.importer.formats.workbooks import write_ods, write_xlsx
 

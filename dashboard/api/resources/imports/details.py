@@ -12,7 +12,7 @@ from dashboard.api.resources.imports.imports import read
 from dashboard.jobs.cards.table_rows import rows_of
 from dashboard.jobs.detail import with_problems
 from importer.diagnosis.why import for_reader, why
-from importer.engine.mysql.reasons import shown as shown_problem
+from importer.engine.mysql.sign_in.reasons import shown as shown_problem
 from importer.engine.stored import to_json
 from importer.models import Chunk
 

@@ -8,8 +8,8 @@ from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, blocks
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.fields import RecordPosition, fields
-from importer.engine.source.records.lines import line_ends
 
 # The most bytes that are searched for earlier lines; takes about a second.
 MAX_SEARCHED_BYTES = 2**30

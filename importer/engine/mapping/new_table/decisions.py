@@ -9,7 +9,7 @@ from importer.engine.mapping.readings import non_null_values
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Column
 from importer.engine.schema.value_kinds import NULL_WORDS
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.profile import Profile
 from importer.engine.source.records.row_error import shortened
 from importer.engine.units import count_of

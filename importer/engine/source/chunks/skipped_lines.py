@@ -1,6 +1,6 @@
 """Counts the lines of a file that are no records, by kind, and keeps the text of the first of each kind.
 
-Physical lines are counted as records/lines.py counts them. The lines of all records and these lines are the lines of
+Physical lines are counted as boundary/lines.py counts them. The lines of all records and these lines are the lines of
 the file.
 """
 
@@ -12,14 +12,14 @@ from typing import Any
 
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable
+from importer.engine.source.decisions import LINE_KINDS, MOST_LINES_SHOWN, SkippedLine
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.decisions import LINE_KINDS, MOST_LINES_SHOWN, SkippedLine
 from importer.engine.source.profile.sample import skipped_bytes
 from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.boundary.boundaries import count_between
-from importer.engine.source.records.boundary.no_records import kind_of
+from importer.engine.source.records.boundary.lines import ends_in_lf, line_ends
 from importer.engine.source.records.fields import records
-from importer.engine.source.records.lines import ends_in_lf, line_ends
+from importer.engine.source.records.no_records import kind_of
 
 LONGEST_TEXT = 200  # characters of a line that are kept
 # More bytes than LONGEST_TEXT characters have in any encoding that is read.

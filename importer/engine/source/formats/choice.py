@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
-from importer.engine.source.profile.names import match_names
+from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.formats.header_names import match_names
 
 MOST_SHOWN = 20
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from importer.engine.errors import SourceProblem, how_to_install
 from importer.engine.source.compression import Piece
+from importer.engine.source.decisions import Decision, Standing
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import CopyRecords
 from importer.engine.source.formats.format import ANY_TEXT, Format, Layout, Wanted
-from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.records.copy_escapes import escaped
 
 if TYPE_CHECKING:

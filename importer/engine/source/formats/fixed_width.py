@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.compression import Piece
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import CopyRecords, RowRefused, record
 from importer.engine.source.formats.format import Format, Layout, Wanted
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
-from importer.engine.source.profile.names import match_names
+from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.records.refused import NOT_UTF8
 
 LINES_LOOKED_AT = 1000

@@ -7,9 +7,9 @@ from typing import Any
 
 from importer.engine.errors import RecordUnreadable
 from importer.engine.source.compression import Piece
+from importer.engine.source.decisions import Decision
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.profile.decisions import Decision
 
 # The type of a field that the file states to be a text, whose length the values decide.
 ANY_TEXT = "*"

@@ -8,10 +8,10 @@ from functools import cached_property
 from operator import eq
 
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.names import match_names
+from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.records.boundary.boundaries import Ends, find_ends
-from importer.engine.source.records.boundary.no_records import find_no_records
 from importer.engine.source.records.fields import fields
+from importer.engine.source.records.no_records import find_no_records
 
 RECORDS = 1000  # read at most for each candidate
 HEADER_RECORDS = 20  # among the first of which the header is searched

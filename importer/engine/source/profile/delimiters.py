@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.dialect import Dialect, escape_mark
 from importer.engine.source.profile.candidates import EVEN, DialectCandidate, fitness, read_candidate, rivals
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Tried where no usual delimiter divides the records evenly; longer ones before the characters that they consist of.

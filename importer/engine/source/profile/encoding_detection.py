@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.decoding import SourceHead
 from importer.engine.source.encodings import UTF8, EncodingKind
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
 
 # Control characters that are rare in a text of any encoding: all except tab, line ends, the old end-of-file mark, and
 # the characters that switch between character sets.

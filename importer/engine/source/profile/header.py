@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_position
-from importer.engine.source.profile.names import match_names
 
 NUMBER = re.compile(r"[-+(]?[$€£]?\.?\d[\d.,'  ]*(?:[eE][-+]?\d+)?\s?(?:%|\)|[$€£]|-)?")
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?")

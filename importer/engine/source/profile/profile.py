@@ -15,11 +15,11 @@ from importer.engine.errors import RecordUnreadable, SourceProblem, in_file
 from importer.engine.source import encodings
 from importer.engine.source.archives import LISTED_BYTES, PACKING_NAMES
 from importer.engine.source.byte_source import Readable, SourceLocation
+from importer.engine.source.decisions import Answer, Decision, SkippedLine, Standing
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.formats.choice import MEMBER, Part
-from importer.engine.source.formats.layout import ConvertedLayout, converted_layout
-from importer.engine.source.profile.decisions import Answer, Decision, SkippedLine, Standing
+from importer.engine.source.profile.converted_layout import ConvertedLayout, converted_layout
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import is_like
@@ -32,7 +32,7 @@ from importer.engine.source.profile.sample import (
 )
 from importer.engine.source.profile.sniff import Sniffed, sniff, stated_decisions
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
-from importer.engine.source.records.lines import line_ends
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.units import count_of, human_bytes
 
 SAMPLE_ROWS = 1000

@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.profile.candidates import DialectCandidate, fitness, read_candidate, with_escape
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.records.large_values import large_values
 
 # Files with these follow RFC 4180 less often: a quote may be a plain character, as in 6" or "Heroes".

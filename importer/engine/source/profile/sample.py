@@ -11,8 +11,8 @@ from importer.engine.source.arriving import NotArrived
 from importer.engine.source.decoding import SourceSample
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import blocks, end_of_records, read_exactly
+from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
 from importer.engine.source.records.fields import fields
-from importer.engine.source.records.lines import line_end_pattern, line_ends
 
 SAMPLE_BYTES = 1024 * 1024
 

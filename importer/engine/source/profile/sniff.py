@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from importer.engine.errors import SourceProblem
+from importer.engine.source.decisions import Decision, SkippedLine, Standing
 from importer.engine.source.dialect import RFC4180, Dialect, line_end_name
 from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
-from importer.engine.source.profile.decisions import Decision, SkippedLine, Standing
 from importer.engine.source.profile.delimiters import choose_delimiter, delimiter_decision, usual_dialects
 from importer.engine.source.profile.drawn_tables import DRAWN_BYTES, is_fixed_width, refuse_drawn_tables
 from importer.engine.source.profile.expected_columns import ExpectedColumn

@@ -1,5 +1,5 @@
 """A file's bytes as records, divided as the server divides them: where each begins and ends, and its flaws.
 
-In reading order: lines, boundary/ (state_machine, boundaries, stray_quotes), byte_scan, blocks, malformed,
-record_stream, fields, large_values.
+In reading order: boundary/ (lines, state_machine, boundaries, stray_quotes), fields, no_records, byte_scan, blocks,
+malformed, record_stream, large_values.
 """

@@ -19,14 +19,14 @@ from importer.engine.source.records.boundary.boundaries import (
     find_ends,
 )
 from importer.engine.source.records.boundary.flaws import doubtful_comments, encoding_flaws, not_encoded, trailing_flaws
-from importer.engine.source.records.boundary.no_records import find_no_records
+from importer.engine.source.records.boundary.lines import ends_in_lf, line_ends
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, Quote, RecordWalk
 from importer.engine.source.records.boundary.stray_quotes import (
     MalformedRecord,
     resolve_quotes,
 )
 from importer.engine.source.records.byte_scan import has_null_letters, scan_bytes
-from importer.engine.source.records.lines import ends_in_lf, line_ends
+from importer.engine.source.records.no_records import find_no_records
 from importer.engine.source.records.refused import refused_records
 
 # Small enough for a block's arrays to stay in the second-level cache, large enough to hide the fixed cost of some 200

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from importer.engine.native import loader
 from importer.engine.source.arrays import np
-from importer.engine.source.records.lines import NUMPY_BYTES, line_ends
+from importer.engine.source.records.boundary.lines import NUMPY_BYTES, line_ends
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.records.boundary.no_records import COMMENT, kind_of
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.boundary.patterns import field_patterns
 from importer.engine.source.records.fields import fields
-from importer.engine.source.records.lines import line_ends
+from importer.engine.source.records.no_records import COMMENT, kind_of
 from importer.engine.source.records.record_stream import whole_records
 
 LONGEST_SHOWN = 100  # bytes of a record

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from importer.engine.source.arrays import Offsets, np
 from importer.engine.validation.cell_batch import Cells
-from importer.engine.validation.column_rules import ColumnRule
-from importer.engine.validation.verdict import Verdict
+from importer.engine.validation.verdict import ColumnRule, Verdict
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from importer.engine.source.chunks.skipped_lines import (
     lines_after,
     lines_before,
 )
+from importer.engine.source.decisions import MOST_LINES_SHOWN, SkippedLine
 from importer.engine.source.dialect import RFC4180, Dialect
-from importer.engine.source.profile.decisions import MOST_LINES_SHOWN, SkippedLine
 from importer.engine.source.profile.profile import profile_file
 
 RECORD = "record"

@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.source.decisions import Decision, Standing
 from importer.engine.source.profile.profile import SAMPLE_BYTES, Profile, profile_file
 
 TEXT = "id,name\n1,Zoë €\n2,Jürgen 🙂\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.source.decisions import Decision, Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import SAMPLE_BYTES, Profile, profile_file
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from importer.engine.source.profile.decisions import Standing
+from importer.engine.source.decisions import Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.source.profile.sniff import sniff

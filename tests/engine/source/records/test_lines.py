@@ -8,7 +8,7 @@ import pytest
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import blocks
 from importer.engine.source.records.boundary.boundaries import LineEnds
-from importer.engine.source.records.lines import NUMPY_BYTES, line_ends
+from importer.engine.source.records.boundary.lines import NUMPY_BYTES, line_ends
 from tests.engine.reference import in_file
 
 PARTS = (

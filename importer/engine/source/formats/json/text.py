@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import Piece
+from importer.engine.source.decisions import Decision, Standing
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, invalid_at
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import CopyRecords, RowRefused
 from importer.engine.source.formats.format import Layout, Wanted
 from importer.engine.source.formats.json.values import JsonRows, Keys, not_utf8, too_deep, where
-from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 from importer.engine.units import MIB
 

@@ -3,10 +3,10 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from importer.engine.source.decisions import Decision, Standing
+from importer.engine.source.formats.footer import MOST_FOOTER_LINES, LastLine, count_footer, footer_question
 from importer.engine.source.formats.format import Wanted
 from importer.engine.source.formats.spreadsheet.cells import Row, Rows, filled, shown_rows, text_of
-from importer.engine.source.profile.decisions import Decision, Standing
-from importer.engine.source.profile.layout.footer import MOST_FOOTER_LINES, LastLine, count_footer, footer_question
 
 # A larger sheet is not read to its end before the import: a page would wait for it.
 MOST_CELLS = 50_000

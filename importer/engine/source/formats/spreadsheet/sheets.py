@@ -6,11 +6,13 @@ from typing import Protocol
 
 from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.compression import Piece
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.choice import Choice, Part, listed
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords, RowRefused
 from importer.engine.source.formats.format import Layout, Wanted
+from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.formats.spreadsheet import archive, ods, xlsx
 from importer.engine.source.formats.spreadsheet.cells import (
     EMPTY,
@@ -25,8 +27,6 @@ from importer.engine.source.formats.spreadsheet.cells import (
     text_of,
 )
 from importer.engine.source.formats.spreadsheet.sheet_footer import SheetFooter, above_footer
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
-from importer.engine.source.profile.names import match_names
 from importer.engine.source.records.refused import CELL_ERROR, HALF_CHARACTER, NO_RESULT
 
 # Rows by which the header is found.

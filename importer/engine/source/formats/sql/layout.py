@@ -7,6 +7,7 @@ from itertools import islice
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import Piece
+from importer.engine.source.decisions import Decision, Standing
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.choice import Choice, Part, listed
 from importer.engine.source.formats.contents import Contents
@@ -14,7 +15,6 @@ from importer.engine.source.formats.copy_records import CopyRecords, RowRefused
 from importer.engine.source.formats.format import Layout, Wanted
 from importer.engine.source.formats.sql.dump import COMPLETED, Dump, Rows
 from importer.engine.source.formats.sql.values import FieldKind
-from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.units import MIB
 
 # Tables are looked for in so much of the dump before the import is planned, and rows at whose values it looks.

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from importer.engine.source.decisions import Answer, Decision, SkippedLine, Standing
 from importer.engine.source.dialect import escape_mark, unescape_mark
 from importer.engine.source.profile.candidates import DialectCandidate
-from importer.engine.source.profile.decisions import Answer, Decision, SkippedLine, Standing
 from importer.engine.source.profile.delimiters import unused_delimiter
 from importer.engine.source.profile.header import header_decision
-from importer.engine.source.records.lines import line_end_pattern, line_ends
+from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
 
 LONGEST_SHOWN = 200  # characters of a line
 MOST_SKIPPED = 20  # lines before the header

@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.formats.footer import LastLine, count_footer, footer_question
 from importer.engine.source.profile.candidates import DialectCandidate
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.header import kind
-from importer.engine.source.profile.layout.footer import LastLine, count_footer, footer_question
 from importer.engine.source.profile.layout.lines_above import LONGEST_SHOWN
 from importer.engine.source.records.boundary.boundaries import find_ends
-from importer.engine.source.records.boundary.no_records import find_no_records, kind_of
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
 from importer.engine.source.records.fields import fields
+from importer.engine.source.records.no_records import find_no_records, kind_of
 
 COMMENTS = ("#", "//")
 TEXTS_SHOWN = 2

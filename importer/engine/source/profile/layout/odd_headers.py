@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from importer.engine.errors import SourceProblem
+from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_position
 from importer.engine.source.profile.layout.lines_above import LONGEST_SHOWN, Skipped
-from importer.engine.source.profile.names import match_names
-from importer.engine.source.records.lines import line_ends
+from importer.engine.source.records.boundary.lines import line_ends
 
 PAIRS_SHOWN = 5
 

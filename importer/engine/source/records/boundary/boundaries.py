@@ -20,6 +20,7 @@ from functools import lru_cache
 
 from importer.engine.source.arrays import ByteArray, Offsets, np
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
+from importer.engine.source.records.boundary.lines import begins_a_line, count_byte, line_ends
 from importer.engine.source.records.boundary.patterns import record_pattern
 from importer.engine.source.records.boundary.quoted_boundaries import find_regular_ends, is_supported
 from importer.engine.source.records.boundary.state_machine import (
@@ -33,7 +34,6 @@ from importer.engine.source.records.boundary.stray_quotes import (
     resolve_ended,
     resolve_quotes,
 )
-from importer.engine.source.records.lines import begins_a_line, count_byte, line_ends
 
 LF, CR = ord("\n"), ord("\r")
 

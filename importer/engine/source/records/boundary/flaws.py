@@ -6,6 +6,7 @@ from importer.engine.source import encodings
 from importer.engine.source.arrays import np
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, count_between
+from importer.engine.source.records.boundary.lines import begins_a_line, line_ends
 from importer.engine.source.records.boundary.stray_quotes import (
     DOUBTFUL,
     ENCODING,
@@ -15,7 +16,6 @@ from importer.engine.source.records.boundary.stray_quotes import (
     line_around,
     reader_of,
 )
-from importer.engine.source.records.lines import begins_a_line, line_ends
 
 
 def encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Iterator[MalformedRecord]:
@@ -83,7 +83,7 @@ def _all_end_in(data: bytes, ends: Ends, dialect: Dialect) -> bool:
 def doubtful_comments(
     data: bytes, ends: Ends, dialect: Dialect, line: int, blank: Sequence[int]
 ) -> Iterator[MalformedRecord]:
-    """A flaw for each comment that may be a record (boundary/no_records.py)."""
+    """A flaw for each comment that may be a record (records/no_records.py)."""
     comment = dialect.comment_bytes
     if "comment" not in dialect.sampled or not begins_a_line(data, comment):
         return

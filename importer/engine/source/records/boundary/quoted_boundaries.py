@@ -7,7 +7,7 @@ from importer.engine.native import loader
 from importer.engine.source.arrays import Offsets, np
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.delimiter_marks import DelimiterMarks, marks_for
-from importer.engine.source.records.lines import count_byte
+from importer.engine.source.records.boundary.lines import count_byte
 
 
 class RegularEnds(NamedTuple):

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
-from importer.engine.source.records.lines import line_ends
+from importer.engine.source.records.boundary.lines import line_ends
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, Quote, RecordWalk
-from importer.engine.source.records.lines import line_ends
 
 STRAY, UNCLOSED, ENCODING, TRAILING = "stray quote", "unclosed quote", "encoding", "trailing delimiter"
 DOUBTFUL = "comment or record"

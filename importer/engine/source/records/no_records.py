@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from importer.engine.source.arrays import Mask, np
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records
+from importer.engine.source.records.boundary.lines import begins_a_line
 from importer.engine.source.records.fields import fields
-from importer.engine.source.records.lines import begins_a_line
 
 BLANK, COMMENT, HEADER = "blank", "comment", "header"
 

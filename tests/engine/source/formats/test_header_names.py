@@ -2,7 +2,7 @@
 
 import pytest
 
-from importer.engine.source.profile.names import match_names
+from importer.engine.source.formats.header_names import match_names
 
 
 @pytest.mark.parametrize(

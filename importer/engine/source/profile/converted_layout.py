@@ -8,6 +8,7 @@ from importer.engine.errors import RecordUnreadable
 from importer.engine.source.arriving import ArrivingBytes, NotArrived
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.compression import unpacking_limits
+from importer.engine.source.decisions import Decision, Standing
 from importer.engine.source.decoding import SourceHead
 from importer.engine.source.dialect import COPY, CSV, Dialect
 from importer.engine.source.encodings import UTF8
@@ -16,7 +17,6 @@ from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.format import Format, Wanted
 from importer.engine.source.formats.options import require_suitable, stated_for
 from importer.engine.source.formats.registry import FORMATS, NAMES, stated_format
-from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 

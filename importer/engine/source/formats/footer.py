@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Answer, Decision, Standing
 
 MOST_FOOTER_LINES = 5
 _TOTAL = re.compile(r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|insgesamt|totaux|totale|suma|count)\b", re.I)
