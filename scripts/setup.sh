@@ -22,12 +22,15 @@ requirements=()
 # For how many seconds another program's locks of apt are waited for. A server's own updates may take minutes.
 apt_patience=900
 
-missing_what=() missing_apt=() missing_dnf=() missing_brew=()
+missing_what=() missing_apt=() missing_dnf=() missing_brew=() wished=()
 
 have() { command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/usr/local/sbin/$1" ]; }
 
 # missing WHAT APT DNF BREW: record a system package, by its name in each package manager ("-": part of another one).
 missing() { missing_what+=("$1") missing_apt+=("$2") missing_dnf+=("$3") missing_brew+=("$4"); }
+
+# wish APT: a package that helps, but nothing stops without it. Left out where apt does not know it.
+wish() { if [ "$(id -u)" -eq 0 ] && apt-cache show "$1" >/dev/null 2>&1; then wished+=("$1"); fi; }
 
 names() { local name; for name in "$@"; do [ "$name" = - ] || printf ' %s' "$name"; done; }
 
@@ -105,8 +108,12 @@ look_for_cluster() {
 
 look_for_browser() {
   local name
-  for name in chromium chromium-browser google-chrome google-chrome-stable; do have "$name" && return; done
-  missing "Chromium (browser tests)" chromium chromium chromium
+  have chromium-headless-shell && return
+  for name in chromium chromium-browser google-chrome google-chrome-stable; do
+    # Without windows, Chromium takes half the processor time.
+    have "$name" && { wish chromium-headless-shell; return; }
+  done
+  missing "Chromium (browser tests)" chromium-headless-shell chromium chromium
 }
 
 look_for_link() {
@@ -142,6 +149,13 @@ install_missing() {
   # Without the translations of all descriptions, which are most of the time; those of before stay.
   apt_get update -o Acquire::Languages=none -o APT::Get::List-Cleanup=false
   apt_get install -y --no-install-recommends "${packages[@]}"
+}
+
+install_wished() {
+  [ ${#wished[@]} -gt 0 ] || return 0
+  local sudo=
+  echo "Installing with apt-get: ${wished[*]}"
+  apt_get install -y --no-install-recommends "${wished[@]}" || echo "It continues without: ${wished[*]}"
 }
 
 # apt_get ARGUMENT...: run it, and wait while another program has one of apt's locks. Its own DPkg::Lock::Timeout would
@@ -207,6 +221,7 @@ if [ ${#requirements[@]} -gt 0 ] && ! up_to_date; then
   mysqlclient_is_built || look_for_build_tools
 fi
 install_missing
+install_wished
 [ ${#requirements[@]} -gt 0 ] || exit 0
 [ -z "$outdated" ] || create_environment
 # While packages are fetched, the library is compiled.

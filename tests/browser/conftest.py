@@ -16,7 +16,8 @@ from tests.stack import Stack, wait_until
 
 # How long a page may take to show what is expected: longer than Playwright's 5 s, a busy machine is no failure.
 expect.set_options(timeout=20_000)
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The first one found is used. The headless shell has no windows, and takes half the processor time.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @pytest.fixture(scope="package")
