@@ -131,8 +131,10 @@ class Year:
             Session(session_key=f"{now:%Y%m%d}-{number}", session_data="", expire_date=ends)
             for number in range(SESSIONS)
         )
-        for number in range(EVENTS):
-            AuditEvent(at=now - timedelta(minutes=number), action="job", actor_name="somebody").save()
+        AuditEvent.objects.bulk_create(
+            AuditEvent(at=now - timedelta(minutes=number), action="job", actor_name="somebody")
+            for number in range(EVENTS)
+        )
         values = {"schedule": _schedule(), "cause": "due", "status": ScheduleRun.Status.SUCCEEDED}
         hours = (now + timedelta(hours=hour) for hour in range(-RUNS, 0))
         ScheduleRun.objects.bulk_create(ScheduleRun(due_at=due, moment=due, **values) for due in hours)

@@ -23,6 +23,7 @@ from importer.sources.store.file_store import UNKNOWN_KEPT, file_store
 
 File = SourceFile.Status
 AT_ONCE = 500  # names in one query
+TOGETHER = 100  # rows that one transaction deletes
 # Rows whose bytes are deleted, also from the store.
 DELETED = Q(status=File.REMOVED, store_etag="")
 PARTS_KEPT = timedelta(hours=24)  # the parts of a file that a host that has died was putting into the store
@@ -82,15 +83,17 @@ def forget_old_rows(now: datetime, most: int) -> int:
 
 def forget_rows(keys: list[int]) -> int:
     """Delete these rows of files that no import names any more; those of kept files stay. Returns their number."""
+    return sum(_forget_together(keys[first : first + TOGETHER]) for first in range(0, len(keys), TOGETHER))
+
+
+def _forget_together(keys: list[int]) -> int:
+    """In one transaction; in one for each row if a job of one of them was created since."""
     rows = SourceFile.objects.filter(DELETED | Q(owned=False)).exclude(Exists(JOBS_OF_FILE))
-    deleted = 0
-    for pk in keys:
-        try:
-            with transaction.atomic():
-                deleted += bool(rows.filter(pk=pk).delete()[0])
-        except ProtectedError:  # A job was created since.
-            continue
-    return deleted
+    try:
+        with transaction.atomic():
+            return rows.filter(pk__in=keys).delete()[1].get(SourceFile._meta.label, 0)
+    except ProtectedError:
+        return sum(_forget_together([pk]) for pk in keys) if len(keys) > 1 else 0
 
 
 def remove_orphans(_now: datetime, most: int) -> int:

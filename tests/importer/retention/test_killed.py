@@ -13,7 +13,7 @@ from importer.retention.run import run_to_the_end
 from tests.importer.retention.conftest import NOW
 from tests.stack import PYTHON, ROOT, Stack, wait_until
 
-IMPORTS, KILLS = 30, 6
+IMPORTS, KILLS = 20, 3
 
 
 def left(folders: Path) -> tuple[int, int, int]:

@@ -17,8 +17,8 @@ from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
 
-JOBS, CHUNKS, DAYS = 250, 25_000, 125
-EVERY = 5  # days between two deletions, which take most of the time
+JOBS, CHUNKS, DAYS = 100, 5_000, 100
+EVERY = 10  # days between two deletions, which take most of the time
 
 
 def test_what_stays_is_bounded_and_the_figures_of_the_history_stay(mariadb: Address):
