@@ -97,29 +97,29 @@ def test_a_restored_installation_imports_with_its_passwords_and_retries_its_jobs
     backup = tmp_path / "b.tar"
     with application_database(kind, server) as first, application_database(kind, server) as second:
         old = Installation.with_tables(tmp_path / "old", first, WAREHOUSE=CANARY)
-        old.manage("ensure_admin")
-        old.manage("target", "add", "warehouse", url_of(replace(warehouse, password="")), "--password-env", "WAREHOUSE")
-        pk, status, path = old.python(UPLOAD.format(path=str(people)))
-        assert status == "failed"
-        old.manage("backup", "create", str(backup))
+        with old.shell() as there:
+            there.manage("ensure_admin")
+            url = url_of(replace(warehouse, password=""))
+            there.manage("target", "add", "warehouse", url, "--password-env", "WAREHOUSE")
+            pk, status, path = there.python(UPLOAD.format(path=str(people)))
+            assert status == "failed"
+            there.manage("backup", "create", str(backup))
         assert CANARY.encode() not in backup.read_bytes()
         Path(path).unlink()
 
         new = Installation(tmp_path / "new", second)
         assert "Everybody signs in again" in new.manage("backup", "restore", str(backup))
-        with connect(warehouse) as connection:
+        with connect(warehouse) as connection, new.shell() as here:
             execute(connection, "DELETE FROM people")
-        status, rows, path = new.python(RETRY.format(pk=pk))
-        assert (status, rows) == ("succeeded", 49)
-        assert Path(path).is_relative_to(new.var)
-        assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
-        with connect(warehouse) as connection:
+            status, rows, path = here.python(RETRY.format(pk=pk))
+            assert (status, rows) == ("succeeded", 49)
+            assert Path(path).is_relative_to(new.var)
+            assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
             execute(connection, "DELETE FROM people")
-        new.manage("import_csv", str(people), "--target", "warehouse", "--table", "people", "--in-process")
-        with connect(warehouse) as connection:
+            here.manage("import_csv", str(people), "--target", "warehouse", "--table", "people", "--in-process")
             assert fetch_all(connection, "SELECT COUNT(*), MAX(name) FROM people") == [(49, "Zoë 9")]
-        assert "admin: admin" in new.manage("user", "list")
-        assert "backup restore" in [each.get("command") for each in new.python(COMMANDS)]
+            assert "admin: admin" in here.manage("user", "list")
+            assert "backup restore" in [each.get("command") for each in here.python(COMMANDS)]
 
 
 def schema_of(installation: Installation, url: str) -> dict[str, list[str]]:
