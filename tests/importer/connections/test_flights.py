@@ -20,7 +20,7 @@ from tests.stack import ROOT
 from tests.targets import on_one_server, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
-ROWS = 20_000
+ROWS = 6_000
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +78,7 @@ def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path:
         execute(server, TABLE)
     (found,) = connections.find(connection, "flights-{date:%Y%m%d}.csv", datetime(2013, 1, 1, tzinfo=UTC), UTC)
     source = connections.fetch(connection, found)
-    options = Options(chunk_bytes=2**19)
+    options = Options(chunk_bytes=2**17)
     job = run(jobs.create(prepare(source, saved_target(database), "flights", ImportRequest(options=options))))
     assert (job.status, job.balanced) == ("succeeded", True), job.problem
     with connect(database) as server:

@@ -24,7 +24,7 @@ from tests.targets import TestServer, on_one_server
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.both_servers]
 
-ROWS = 3000
+ROWS = 1500
 PASSWORD = "first-Passw0rd"
 Status = ImportJob.Status
 
@@ -208,6 +208,7 @@ class TestAccount:
         repaired(job, database)
 
 
+@on_one_server
 class TestServerGone:
     def test_a_server_away_before_the_start_is_reported_at_once(
         self, server: TestServer, target: Target, source: SourceFile
@@ -341,6 +342,7 @@ class TestServerChanged:
         assert contents(database) == (ROWS, ROWS)
 
 
+@on_one_server
 class TestFileGone:
     def test_the_preview_names_a_deleted_file_by_its_upload_name(self, target: Target, source: SourceFile):
         source.file.unlink()
@@ -377,6 +379,6 @@ class TestFileGone:
 
     def test_edited_in_the_middle_without_a_change_of_size(self, database: Address, target: Target, source: SourceFile):
         job = in_the_middle(target, source)
-        source.file.write_bytes(source.file.read_bytes().replace(b"word 2999", b"WORD 2999"))
+        source.file.write_bytes(source.file.read_bytes().replace(b"word 1499", b"WORD 1499"))
         job = failed(job, "words.csv", "The file has changed", "import it again as a new file")
         nothing_is_left(database, job)

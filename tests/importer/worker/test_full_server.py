@@ -23,9 +23,9 @@ pytestmark = [
     pytest.mark.needs_database_server,
 ]
 
-ROWS = 20_000
+ROWS = 8_000
 # All tables are in one file, which stops growing.
-SMALL = ("--innodb-file-per-table=0", "--innodb-data-file-path=ibdata1:12M:autoextend:max:64M")
+SMALL = ("--innodb-file-per-table=0", "--innodb-data-file-path=ibdata1:12M:autoextend:max:36M")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def make_room(address: Address) -> None:
     with connect(address) as connection:
         execute(connection, "DROP TABLE ballast")
         free = "SELECT DATA_FREE FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'shop' AND TABLE_NAME = 't'"
-        wait_until(lambda: fetch_all(connection, free)[0][0] > 30_000_000, what="room in the server's file")
+        wait_until(lambda: fetch_all(connection, free)[0][0] > 12_000_000, what="room in the server's file")
 
 
 @pytest.mark.parametrize("mode", ["append", "atomic", "replace"])

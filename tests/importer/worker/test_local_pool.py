@@ -30,20 +30,13 @@ def state(_: int) -> tuple[int, bool]:
     return os.getpid(), "importer.worker.steps" in sys.modules
 
 
-def test_processes_are_started_before_the_import_begins():
-    before = {each.pid for each in multiprocessing.active_children()}
-    with local_pool._started_processes(2) as pool:
-        ours = {each.pid for each in multiprocessing.active_children()} - before
-        assert len(ours) == 2
-        states = dict(pool.map(state, range(20)))
-    assert states == dict.fromkeys(states, True)
-    assert set(states) <= ours
-
-
-def test_spawned_processes_hold_the_passwords_of_their_parent(monkeypatch):
+def test_processes_are_started_before_the_import_begins_and_hold_the_passwords_of_their_parent(monkeypatch):
     target = uuid4()
     monkeypatch.setitem(held_passwords._held, target, "secret")
-    with local_pool._spawned_processes(1) as pool:
+    before = {each.pid for each in multiprocessing.active_children()}
+    with local_pool._started_processes(1) as pool:
+        (ours,) = {each.pid for each in multiprocessing.active_children()} - before
+        assert pool.submit(state, 0).result() == (ours, True)
         assert pool.submit(held_passwords.held, target).result() == "secret"
 
 

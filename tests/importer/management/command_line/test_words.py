@@ -153,21 +153,12 @@ def test_links_in_messages_lead_to_their_pages(name, settings):
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "said"),
+    ("setting", "value", "said", "line", "schema"),
     [
-        ("PORT", "abc", "PORT is 'abc'"),
-        ("FILE_STORE", "foo", "FILE_STORE: write s3://BUCKET"),
-        ("LOG_LEVEL", "LOUD", "LOG_LEVEL is 'LOUD'. Write one of DEBUG, INFO"),
-        ("TIME_ZONE", "Europe/Wien", "TIME_ZONE is 'Europe/Wien', which is no time zone"),
-    ],
-)
-@pytest.mark.parametrize(
-    ("line", "schema"),
-    [
-        (["load", "x.csv", "--json"], "report"),
-        (["target", "list", "--json"], "problem"),
-        (["completion", "bash"], None),
-        (["help", "exit-codes"], None),
+        ("PORT", "abc", "PORT is 'abc'", ["load", "x.csv", "--json"], "report"),
+        ("FILE_STORE", "foo", "FILE_STORE: write s3://BUCKET", ["target", "list", "--json"], "problem"),
+        ("LOG_LEVEL", "LOUD", "LOG_LEVEL is 'LOUD'. Write one of DEBUG, INFO", ["completion", "bash"], None),
+        ("TIME_ZONE", "Europe/Wien", "TIME_ZONE is 'Europe/Wien', which is no time", ["help", "exit-codes"], None),
     ],
 )
 def test_a_wrong_setting_is_named_without_a_traceback(setting, value, said, line, schema, tmp_path):

@@ -14,6 +14,7 @@ from importer.worker import local_pool
 from importer.worker.shutdown import ENDS
 from tests.importer.management.command_line.interrupts import locked, started, suspend, waiting_loads
 from tests.importer.management.people_file import loaded
+from tests.shell import Shell
 from tests.stack import Stack, wait_until
 
 ROWS = 200
@@ -36,14 +37,6 @@ def start(env: dict[str, str], *words: str) -> "subprocess.Popen[str]":
     return started(PROGRAM, words, env)
 
 
-def manage(env: dict[str, str], *words: str) -> int:
-    """The exit code of `millrace` with the words."""
-    command = start(env, *words)
-    _, said = command.communicate(timeout=90)
-    assert "Traceback" not in said
-    return command.returncode
-
-
 def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process]:
     """The processes that load, once one of them waits for the table."""
     wait_until(lambda: command.poll() is not None or waiting_loads(target))
@@ -51,6 +44,7 @@ def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process
     return psutil.Process(command.pid).children()
 
 
+@pytest.mark.one_of("end")
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.name)
 def test_a_first_signal_cancels_and_says_how_to_continue(
     target_on_each: Target, large: Path, stack_env: Stack, end: signal.Signals
@@ -71,7 +65,7 @@ def test_a_first_signal_cancels_and_says_how_to_continue(
 
 
 def test_ctrl_c_twice_ends_all_processes_at_once_and_a_retry_loads_the_rows(
-    target: Target, large: Path, stack_env: Stack
+    target: Target, large: Path, stack_env: Stack, shell: Shell
 ):
     env = stack_env.env | SHORT_LEASE
     with locked(target, "people"):
@@ -91,11 +85,13 @@ def test_ctrl_c_twice_ends_all_processes_at_once_and_a_retry_loads_the_rows(
         job = ImportJob.objects.get()
         assert "Ended at once. What is committed stays. The missing rows: millrace job " in said
         wait_until(lambda: not any(each.is_running() for each in processes))
-    assert manage(env, "job", "retry", str(job.pk)) == 0
+    shell.manage("job", "retry", str(job.pk))
     assert loaded(target)[0] == ROWS
 
 
-def test_no_process_outlives_a_killed_command_and_another_one_continues(target: Target, large: Path, stack_env: Stack):
+def test_no_process_outlives_a_killed_command_and_another_one_continues(
+    target: Target, large: Path, stack_env: Stack, shell: Shell
+):
     env = stack_env.env | SHORT_LEASE
     with locked(target, "people"):
         command = start(env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
@@ -104,11 +100,13 @@ def test_no_process_outlives_a_killed_command_and_another_one_continues(target: 
         command.kill()
         command.communicate(timeout=60)
         wait_until(lambda: not any(each.is_running() for each in processes))
-    assert manage(env, "job", "run", str(ImportJob.objects.get().pk)) == 0
+    shell.manage("job", "run", str(ImportJob.objects.get().pk))
     assert loaded(target)[0] == ROWS
 
 
-def test_the_command_ends_with_the_process_that_it_has_lost(target: Target, large: Path, stack_env: Stack):
+def test_the_command_ends_with_the_process_that_it_has_lost(
+    target: Target, large: Path, stack_env: Stack, shell: Shell
+):
     """The others ignore the signal by which a pool of processes asks them for their end."""
     env = stack_env.env | SHORT_LEASE
     with locked(target, "people"):
@@ -121,5 +119,5 @@ def test_the_command_ends_with_the_process_that_it_has_lost(target: Target, larg
         assert "A process of this command was killed." in said
         assert f"The missing rows: millrace job run {job.pk}" in said
         wait_until(lambda: not any(each.is_running() for each in processes))
-    assert manage(env, "job", "run", str(job.pk)) == 0
+    shell.manage("job", "run", str(job.pk))
     assert loaded(target)[0] == ROWS
