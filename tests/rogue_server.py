@@ -6,6 +6,7 @@ import struct
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
@@ -109,6 +110,11 @@ class RogueServer:
         return found
 
 
+@cache
+def _key_of(_number: int) -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(65537, 2048)
+
+
 @dataclass
 class RoguePasswordServer(RogueServer):
     """Asks for the password by the method `demanded`; keeps what it could read in `stolen`.
@@ -123,9 +129,11 @@ class RoguePasswordServer(RogueServer):
     certificate: Path | None = None
     asked_at_once: bool = False
     logins: list[bytes] = field(default_factory=list)
+    # Servers with the same number have the same key.
+    keys: int = 0
 
     def __post_init__(self) -> None:
-        self._key = rsa.generate_private_key(65537, 2048)
+        self._key = _key_of(self.keys)
         self.capabilities = CAPABILITIES | (TLS if self.certificate else 0)
         if self.asked_at_once:
             self.method = self.demanded

@@ -120,14 +120,17 @@ def test_what_is_not_ascii_is_converted(database: Address, source):
 
 def test_ascii_is_the_same_in_all_character_sets_that_take_it(database: Address, source):
     printable = "".join(map(chr, range(32, 127)))
-    path = source(f'"{printable.replace(chr(34), chr(34) * 2)}"\n')
+    quoted = f'"{printable.replace(chr(34), chr(34) * 2)}"'
     there = {name for name, *_ in rows_of(database, "SHOW CHARACTER SET")} & WITH_ASCII - {"utf8mb4"}
     assert len(there) > 30
-    for name in sorted(there):
-        rows, made = loaded(database, path, f"CREATE TABLE t (v VARCHAR(99)) CHARACTER SET {name}", ["v"])
-        assert "binary" in made[0].statements.plain
-        assert rows == [(printable,)], name
-        assert rows_of(database, "SELECT HEX(v) FROM t") == [(printable.encode().hex().upper(),)], name
+    columns = [f"c_{name}" for name in sorted(there)]
+    path = source(",".join([quoted] * len(columns)) + "\n")
+    types = ", ".join(f"c_{name} VARCHAR(99) CHARACTER SET {name}" for name in sorted(there))
+    [row], made = loaded(database, path, f"CREATE TABLE t ({types})", columns)
+    assert "binary" in made[0].statements.plain
+    assert dict(zip(columns, row, strict=True)) == dict.fromkeys(columns, printable)
+    digits = ", ".join(f"HEX({name})" for name in columns)
+    assert set(*rows_of(database, f"SELECT {digits} FROM t")) == {printable.encode().hex().upper()}
 
 
 @pytest.mark.parametrize("charset", ["swe7", "sjis", "ucs2", "utf16", "utf32"])

@@ -8,6 +8,7 @@ import tracemalloc
 import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -155,7 +156,7 @@ class TestArchives:
     @pytest.mark.parametrize("states", [None, 1], ids=["truth", "lie"])
     @pytest.mark.parametrize("count", [1001, 30_000, 70_000])  # the last needs ZIP64
     def test_many_entries_are_not_even_listed(self, opened, count, states):
-        archive = zipped(*((f"{n}", b"") for n in range(count)))
+        archive = of_empty_files(count)
         fd = opened(archive if states is None else stating(archive, states))
         tracemalloc.start()
         assert "holds more than 1,000 files" in refusal(fd).what
@@ -201,6 +202,11 @@ class TestLimits:
         frame = b"\x28\xb5\x2f\xfd\x00%c\x09\x00\x00x" % window
         assert "more than 128 MiB of memory" in refusal(opened(frame)).what
         assert whole(opened(frame.replace(b"%c" % window, b"%c" % (window - 8)))) == b"x"
+
+
+@cache
+def of_empty_files(count: int) -> bytes:
+    return zipped(*((f"{n}", b"") for n in range(count)))
 
 
 def write_bomb(path: Path, name: str) -> None:

@@ -86,8 +86,8 @@ class TestStrayQuotes:
 
     @pytest.mark.thorough
     @pytest.mark.parametrize("block_bytes", [7, 64, BLOCK_BYTES])
-    def test_a_million_of_them_do_not_take_each_other_along(self, block_bytes):
-        count = 3000 if block_bytes < BLOCK_BYTES else 30_000
+    def test_many_of_them_do_not_take_each_other_along(self, block_bytes):
+        count = 1000 if block_bytes < BLOCK_BYTES else 10_000
         data = b'1,"a"b,c\n2,d,e\n' * count
         found = bad_records(data, block_bytes=block_bytes)
         assert len(found) == count
