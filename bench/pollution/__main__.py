@@ -20,7 +20,7 @@ from pathlib import Path
 from bench import application
 from bench.pollution.loaders import LOADERS, plain_client
 from bench.pollution.losses import Loss, losses
-from bench.pollution.polluters import PollutedFile, some_files
+from bench.pollution.polluters import PollutedFile, chosen, polluted_files
 from bench.pollution.score import Loaded, score, totals
 from bench.servers import Server, servers_to_measure
 
@@ -30,7 +30,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="millrace-pollution-") as name:
         folder = Path(name)
         _set_up(folder)
-        files = [file for file in some_files(arguments.every) if arguments.only in file.name]
+        files = [file for file in chosen(polluted_files(), arguments.every) if arguments.only in file.name]
         with servers_to_measure(arguments.server, folder, ()) as servers:
             for server in servers:
                 _report(server, files, _loaded(server, files, arguments.loaders, folder), arguments.lines)

@@ -4,7 +4,7 @@ After Vitagliano, Hameed, Jiang, Reisener, Wu, Naumann: Pollock: A Data Loading 
 file is our own, with as many rows and columns as theirs; the pollutions, their number and their weights are theirs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bench.pollution.clean import Cell, Row, clean_rows
@@ -66,9 +66,9 @@ def polluted_files() -> Iterator[PollutedFile]:
         yield from _row_pollutions(rows, number)
 
 
-def some_files(every: int) -> list[PollutedFile]:
-    """The files that are polluted as a whole, and of those with one bad row every `every`th."""
-    return [file for number, file in enumerate(polluted_files()) if not file.in_row or number % every == 0]
+def chosen(files: Iterable[PollutedFile], every: int) -> list[PollutedFile]:
+    """Of these files those that are polluted as a whole, and of those with one bad row every `every`th."""
+    return [file for number, file in enumerate(files) if not file.in_row or number % every == 0]
 
 
 def _payload(rows: Sequence[Row]) -> Iterator[PollutedFile]:

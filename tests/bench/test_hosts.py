@@ -1,4 +1,4 @@
-"""50 hosts load 2,000 chunks in virtual time, while hosts die, messages are lost and chunks fail."""
+"""25 hosts load 1,000 chunks in virtual time, while hosts die, messages are lost and chunks fail."""
 
 from collections import Counter
 from random import Random
@@ -11,7 +11,7 @@ from tests.people import admin
 
 pytestmark = pytest.mark.django_db
 
-HOSTS, SLOTS, CHUNKS, CEILING, LEASE = 50, 1, 2000, 10, 60
+HOSTS, SLOTS, CHUNKS, CEILING, LEASE = 25, 1, 1000, 5, 60
 # While both people have more to load than there are slots (seconds).
 BEGIN, END = 10, 35
 Status = ImportJob.Status
@@ -26,8 +26,8 @@ def group_of(settings) -> dict[int, str]:
     large = Target.objects.create(name="large", ceiling=64, **values)
     small = Target.objects.create(name="small", ceiling=CEILING, **values)
     ann, bob = admin("ann"), admin("bob")
-    wanted = [*((large, ann, f"a{number}", 200, "ann") for number in range(5)), (large, bob, "b", 500, "bob")]
-    wanted += [(small, ann, "sa", 250, "small"), (small, bob, "sb", 250, "small")]
+    wanted = [*((large, ann, f"a{number}", 100, "ann") for number in range(5)), (large, bob, "b", 250, "bob")]
+    wanted += [(small, ann, "sa", 125, "small"), (small, bob, "sb", 125, "small")]
     return {make_import(*values, parallelism=64).pk: group for *values, group in wanted}
 
 
@@ -47,7 +47,7 @@ def test_shares_ceilings_and_leases_hold(group_of):
                 shares[group] += count * (simulation.seconds - since)
         since, before = simulation.seconds, slots
 
-    chances = Chances(lives=400, away=30, fails=0.01, lost=0.01)
+    chances = Chances(lives=200, away=30, fails=0.01, lost=0.01)
     simulation = Simulation(HOSTS, SLOTS, _seconds, chances, look, seed=33)
     simulation.run()
 

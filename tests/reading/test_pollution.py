@@ -4,15 +4,19 @@ The files that are polluted as a whole, and a few of those with one bad row: `py
 """
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from bench.pollution.loaders import LOADERS, plain_client
 from bench.pollution.losses import losses
-from bench.pollution.polluters import polluted_files, some_files
+from bench.pollution.polluters import PollutedFile, chosen, polluted_files
 from bench.pollution.score import FULL, Loaded, score, totals
 from importer.engine.mysql.connection import Address
+from importer.models import ImportJob
+from importer.worker import local_pool
+from tests.importer.steps import run
 from tests.targets import saved_target
 
 EVERY = 211
@@ -20,14 +24,21 @@ WHOLE, IN_ROW = 22, 2268
 COMPARED = ("LOAD DATA", "parameters", "guesses")
 
 
+@cache
+def every_file() -> tuple[PollutedFile, ...]:
+    return tuple(polluted_files())
+
+
 @pytest.fixture
-def folder(settings, tmp_path: Path) -> Path:
+def folder(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     settings.PLAIN_DIR, settings.REJECTS_DIR = tmp_path / "plain", tmp_path / "rejects"
+    # Without processes for each of the small files.
+    monkeypatch.setattr(local_pool, "run", lambda pk, *_: run(ImportJob.objects.get(pk=pk)))
     return tmp_path
 
 
 def test_millrace_loses_less_than_load_data(database: Address, folder: Path, transactional_db: None):
-    target, files, path = saved_target(database, "t"), some_files(EVERY), folder / "polluted.csv"
+    target, files, path = saved_target(database, "t"), chosen(every_file(), EVERY), folder / "polluted.csv"
     made: dict[str, list[Loaded]] = {name: [] for name in COMPARED}
     with plain_client(database) as connection:
         for file in files:
@@ -45,7 +56,7 @@ def test_millrace_loses_less_than_load_data(database: Address, folder: Path, tra
 
 
 def test_the_files_are_those_of_the_benchmark():
-    files = list(polluted_files())
+    files = every_file()
     assert Counter(file.in_row for file in files) == {False: WHOLE, True: IN_ROW}
     assert len({file.name for file in files}) == len(files)
     assert len({file.content for file in files}) == len(files)
@@ -54,13 +65,13 @@ def test_the_files_are_those_of_the_benchmark():
 
 
 def test_a_perfect_load_has_the_full_score_and_a_failed_one_none():
-    for file in some_files(EVERY):
+    for file in chosen(every_file(), EVERY):
         assert score(file, Loaded(file.header, file.rows)) == pytest.approx(FULL)
         assert score(file, Loaded(problem="refused")) == 0
 
 
 def test_a_missing_row_costs_recall_of_records_and_cells():
-    clean = next(polluted_files())
+    clean = every_file()[0]
     without = Loaded(clean.header, clean.rows[1:])
     recall = 82 / 83
     part = 1 + recall + 2 * recall / (1 + recall)
@@ -68,7 +79,7 @@ def test_a_missing_row_costs_recall_of_records_and_cells():
 
 
 def test_null_empty_dates_and_times_are_alike():
-    clean = next(polluted_files())
+    clean = every_file()[0]
     typed = [("2018-01-28", f"{row[1]}:00", *row[2:]) if row[0] == "28/01/2018" else row for row in clean.rows]
     assert typed != list(clean.rows)
     assert score(clean, Loaded(clean.header, tuple(typed))) == pytest.approx(FULL)

@@ -38,6 +38,7 @@ def site(request: pytest.FixtureRequest, mariadb: Address, tmp_path: Path) -> It
         yield running
 
 
+@pytest.mark.one_of("site")
 def test_40_stalled_uploads_of_one_person_hold_up_nobody_else(site: WebSite):
     slow, other = Uploader(site, site.signed_in()), site.signed_in("bob", BOB["bob"])
     with ExitStack() as open_ones:

@@ -11,8 +11,6 @@ from importer.engine.mysql.connection import Address
 from importer.engine.source.dialect import Dialect
 from tests.engine.load.values import REJECT, came_of
 
-pytestmark = pytest.mark.both_servers
-
 DIALECT = Dialect(delimiter=";", header=False)
 
 # By type: values that are fine, stored with a notice, and refused.
