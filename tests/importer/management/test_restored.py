@@ -67,9 +67,11 @@ def test_a_lab_that_was_under_way_has_failed_and_its_tables_are_dropped(mariadb:
 def test_the_number_of_a_deleted_import_is_not_given_again(kind, server, tmp_path):
     with application_database(kind, server) as first, application_database(kind, server) as second:
         old, new = Installation.with_tables(tmp_path / "old", first), Installation(tmp_path / "new", second)
-        assert old.python(DELETED) == 41
-        old.manage("backup", "create", str(tmp_path / "b.tar"))
+        with old.shell() as there:
+            assert there.python(DELETED) == 41
+            there.manage("backup", "create", str(tmp_path / "b.tar"))
         new.manage("backup", "restore", str(tmp_path / "b.tar"))
-        assert new.python(NEXT) == 42
-        new.manage("migrate")
-        assert new.python(NEXT) == 43
+        with new.shell() as here:
+            assert here.python(NEXT) == 42
+            here.manage("migrate")
+            assert here.python(NEXT) == 43
