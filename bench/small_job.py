@@ -163,7 +163,7 @@ def _transaction(chunks: Sequence[Any]) -> tuple[str, datetime, datetime, dict[s
 def import_once(server: Server, files: Files, supervisor: int) -> tuple[Trace, list[str]]:
     """Import the file into an empty table; its trace, and the trace's lines."""
     from importer import jobs
-    from importer.management.command_line.follow.following import wait
+    from importer.management.terminal.follow.following import wait
     from importer.preparation.prepare import ImportRequest, prepare
     from importer.sources import uploads
 

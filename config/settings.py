@@ -94,6 +94,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
     "importer",
+    "importer.experiments",
     "dashboard",
 ]
 MIDDLEWARE = [

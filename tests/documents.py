@@ -52,7 +52,7 @@ def all_checked() -> Iterator[None]:
     """
     # Django must be ready first.
     from importer.management.client.commands.output import Output
-    from importer.management.command_line import one_document
+    from importer.management.terminal import one_document
 
     DocumentCommand = one_document.DocumentCommand
     report = import_module("importer.jobs.report")  # `importer.jobs.report` is the function.

@@ -22,7 +22,7 @@ from django.core.management import get_commands, load_command_class
 from config.command_line import main
 django.setup()
 for name, application in get_commands().items():
-    if application == "importer":
+    if application.split(".")[0] == "importer":
         load_command_class(application, name)
 garbage.resume()
 

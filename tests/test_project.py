@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from importer.management.client.commands.main import REMOTE
-from importer.management.command_line.words import WORDS
+from importer.management.terminal.words import WORDS
 from scripts import release
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -213,7 +213,7 @@ def test_each_row_of_a_table_has_as_many_cells_as_its_head(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_a_page_names_exists(page):
     text = page.read_text()
-    commands = {path.stem for path in (ROOT / "importer" / "management" / "commands").glob("*.py")}
+    commands = {path.stem for path in (ROOT / "importer").glob("**/management/commands/*.py")}
     assert set(re.findall(r"\bmanage\.py (\w+)", text)) <= commands
     words = {*WORDS, "help", "completion"}
     assert set(re.findall(r"(?:^ *|`)millrace ([a-z][a-z-]*)", text, re.MULTILINE)) <= words

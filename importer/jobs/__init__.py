@@ -1,13 +1,12 @@
 """The life of an import job. Only this package changes the state of jobs and chunks.
 
-commands: create, pause, resume, cancel, retry. again: further imports of a file that was imported before. lifecycle:
-what comes next, and how a job ends. steps/: claims and results of the workers' steps. report and rejects/: what a job
-amounts to. obstacles: ways out if the target cannot be put back. record: the job's facts for the history.
-approval: plans that another person must approve. transitions: the steps that workers take, and the compare-and-set
-updates of the states. bulk: inserts and updates of many rows.
+In reading order: transitions, the compare-and-set updates of the states; sharing/, who may load now; rejects/ and
+report, what a job amounts to; record, its facts for the history; approval, plans that another person must approve;
+lifecycle, what comes next, and how a job ends; steps/, claims and results of the workers' steps; actions/, what people
+do with a job.
 """
 
-from importer.jobs.again import (
+from importer.jobs.actions.again import (
     create_once,
     imported_since,
     is_file_there,
@@ -17,9 +16,7 @@ from importer.jobs.again import (
     run_again,
     unfinished,
 )
-from importer.jobs.approval import ask as ask_for_approval
-from importer.jobs.approval import digest_of, is_approved, is_asked_for, sentence
-from importer.jobs.commands import (
+from importer.jobs.actions.commands import (
     Reached,
     approve,
     cancel,
@@ -35,6 +32,9 @@ from importer.jobs.commands import (
     set_priority,
     start,
 )
+from importer.jobs.actions.obstacles import end_without, is_stuck, try_now
+from importer.jobs.approval import ask as ask_for_approval
+from importer.jobs.approval import digest_of, is_approved, is_asked_for, sentence
 from importer.jobs.lifecycle import (
     advance,
     claim_verify,
@@ -46,10 +46,11 @@ from importer.jobs.lifecycle import (
     table_owner,
     unended,
 )
-from importer.jobs.obstacles import end_without, is_stuck, try_now
 from importer.jobs.record import jobs_without_record, write_record
 from importer.jobs.rejects.limits import most_rejects
 from importer.jobs.report import equation, report
+from importer.jobs.sharing.claimants import fairest_chunk, waiting_for_target
+from importer.jobs.sharing.hosts import leave_out, left_out, left_out_hosts, reading_hosts
 from importer.jobs.steps.chunk_leases import (
     ChunkRun,
     LoadedChunk,
@@ -66,8 +67,6 @@ from importer.jobs.steps.chunk_leases import (
     renew_run,
     should_continue,
 )
-from importer.jobs.steps.claimants import fairest_chunk, waiting_for_target
-from importer.jobs.steps.hosts import leave_out, left_out, left_out_hosts, reading_hosts
 from importer.jobs.steps.lease_recovery import expire_run, expired_runs
 from importer.jobs.steps.scanning import (
     add_chunks,

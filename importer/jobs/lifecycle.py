@@ -19,8 +19,8 @@ from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.rejects.limits import exceeded, final_problem
 from importer.jobs.report import equation
 from importer.jobs.same_table import others_of_table, why_rows_are_gone
-from importer.jobs.steps.claimants import share_of_target
-from importer.jobs.steps.hosts import left_out_hosts
+from importer.jobs.sharing.claimants import share_of_target
+from importer.jobs.sharing.hosts import left_out_hosts
 from importer.jobs.transitions import (
     Status,
     backoff,

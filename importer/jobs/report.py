@@ -15,7 +15,7 @@ from importer.engine.stored import to_json
 from importer.history.chunks.files import rows_of_files
 from importer.history.regressions import regression
 from importer.jobs import approval
-from importer.jobs.steps.hosts import reading_hosts
+from importer.jobs.sharing.hosts import reading_hosts
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, Colour, Outcome, outcome_of, reported
 from importer.models.outcomes.attempts import Attempt, attempts_of, rounded_or_none, speed_of, step_seconds

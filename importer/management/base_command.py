@@ -19,10 +19,10 @@ from importer.access.policy import Forbidden
 from importer.engine.errors import Problem, WrongUsage
 from importer.management import checks
 from importer.management.application_tables import require_tables
-from importer.management.command_line.one_document import DocumentCommand
-from importer.management.command_line.parsers import parsers
-from importer.management.command_line.words import PROGRAM, WORDS
 from importer.management.rules import rule_of
+from importer.management.terminal.one_document import DocumentCommand
+from importer.management.terminal.parsers import parsers
+from importer.management.terminal.words import PROGRAM, WORDS
 from importer.models.outcomes import REFUSED, WRONG_USAGE, outcome_of
 
 AS = "as_user"

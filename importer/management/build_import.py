@@ -17,8 +17,8 @@ from importer.engine.schema.added_columns import as_requested
 from importer.engine.source.dialect import LINE_ENDS
 from importer.engine.source.formats.options import FORMAT_NAMES
 from importer.management.argument_types import once_each
-from importer.management.command_line import by_url
 from importer.management.import_options import FORMAT_FIELDS, SWITCHES, check_named
+from importer.management.terminal import by_url
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load

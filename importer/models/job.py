@@ -144,8 +144,8 @@ class ImportJob(ImportRecipe, Approvable):
     # The changes on the target for the time of the job, recorded before they are made
     # (importer.engine.target.temporary_changes.TemporaryChanges as JSON). `arranged`: all of them are made, or none is
     # needed. `unrestored`: some are not undone yet; a job does not end before they are. `obstacle` is the Problem that
-    # last prevented it. `left_changed`: the job was ended without undoing them (jobs/obstacles.py); a retry does that.
-    # `index_seconds` is the time that undoing took.
+    # last prevented it. `left_changed`: the job was ended without undoing them (jobs/actions/obstacles.py); a retry
+    # does that. `index_seconds` is the time that undoing took.
     arrangement_json = models.JSONField(default=dict, blank=True)
     arranged = models.BooleanField(default=False)
     unrestored = models.BooleanField(default=False)
@@ -191,8 +191,8 @@ class ImportJob(ImportRecipe, Approvable):
     rejects_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="loaded_again_by")
     # The lab trial that this job belongs to. Such jobs are not listed, and are deleted when the lab has their figures.
     trial = models.OneToOneField(Trial, models.CASCADE, null=True, blank=True, related_name="job")
-    # The hosts that do not see the file, whose workers get no step that reads it (importer.jobs.steps.hosts.LeftOut as
-    # JSON). A retry begins without any.
+    # The hosts that do not see the file, whose workers get no step that reads it (importer.jobs.sharing.hosts.LeftOut,
+    # as JSON). A retry begins without any.
     left_out_json = models.JSONField(default=list, blank=True, editable=False)
     # What went wrong (importer.engine.errors.Problem as JSON), or empty.
     problem = models.JSONField(default=dict, blank=True)

@@ -19,8 +19,9 @@ from importer.history.chunks import timings
 from importer.history.chunks.files import read_rows
 from importer.history.chunks.map import read_map
 from importer.history.chunks.rates import read_rates
+from importer.jobs.actions import fixes
 from importer.jobs.record import write_record
-from importer.jobs.rejects import fixes, storage
+from importer.jobs.rejects import storage
 from importer.models import DiscoveredFile, ImportJob, JobRecord
 from importer.models.outcomes.attempts import present_attempt
 from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, reason, why_job_stays

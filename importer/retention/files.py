@@ -13,7 +13,8 @@ from django.db.models import Exists, ProtectedError, Q, QuerySet
 
 from importer.access import audit
 from importer.engine.errors import Problem
-from importer.jobs.rejects import fixes, storage
+from importer.jobs.actions import fixes
+from importer.jobs.rejects import storage
 from importer.models import ImportJob, SourceFile
 from importer.preparation import examination
 from importer.retention.needed import FILE_OBSTACLES, JOBS_OF_FILE, any_of, can_be_retried, file_reasons, why_file_stays

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from importer import jobs
-from importer.jobs.steps.hosts import LeftOut
+from importer.jobs.sharing.hosts import LeftOut
 from importer.models import ImportJob
 
 

@@ -11,9 +11,9 @@ from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, require
 from importer.engine.errors import Problem
 from importer.engine.load.rejects.formulas import escape_formulas
-from importer.jobs.rejects import fixes
-from importer.jobs.rejects.fix_outcomes import draft_problems, fix_outcomes
-from importer.jobs.rejects.fixes import LONGEST_EDITED, Fixes
+from importer.jobs.actions import fixes
+from importer.jobs.actions.fix_outcomes import draft_problems, fix_outcomes
+from importer.jobs.actions.fixes import LONGEST_EDITED, Fixes
 from importer.jobs.rejects.rows import RejectedRecord, Why, reasons, rows
 from importer.models import ImportJob, Level
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from dashboard.jobs.rejects.grid import Grid, grid_of, may_see_rows
+from importer.jobs.actions.fixes import can_be_fixed
 from importer.jobs.rejects import downloads
 from importer.jobs.rejects.counts import Kind, by_reason
 from importer.jobs.rejects.downloads import ExplainedRow
-from importer.jobs.rejects.fixes import can_be_fixed
 from importer.models import ImportJob
 from importer.sources.store.file_store import StoreAway
 

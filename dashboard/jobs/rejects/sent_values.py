@@ -6,7 +6,7 @@ from typing import cast
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from importer.jobs.rejects import fixes
+from importer.jobs.actions import fixes
 from importer.jobs.rejects.rows import RejectedRecord
 from importer.models import ImportJob
 

@@ -18,7 +18,7 @@ from dashboard.jobs.rejects.sent_values import sent_texts
 from dashboard.new_import.views import leave
 from importer.access import audit
 from importer.engine.errors import Problem
-from importer.jobs.rejects import fixes
+from importer.jobs.actions import fixes
 from importer.jobs.rejects.rows import rows_at
 from importer.models import ImportJob
 from importer.sources.store.file_store import StoreAway

@@ -22,7 +22,7 @@ from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
 from importer.jobs.permission import why_forbidden
 from importer.jobs.rejects.counts import COUNTS, Kind, merged
-from importer.jobs.steps.claimants import others_wait
+from importer.jobs.sharing.claimants import others_wait
 from importer.jobs.transitions import JobStep, Status, change, lock, not_before, unqueue, wait_ended, worked
 from importer.lease import backoff_seconds, holder, lease_end
 from importer.models import Chunk, ImportJob

@@ -1,7 +1,7 @@
 """Temporary changes on the target: claims and results of the steps that make them and restore the target.
 
-A job does not end before everything is restored, or before somebody ends it without (jobs/obstacles.py); restoring is
-retried without limit.
+A job does not end before everything is restored, or before somebody ends it without (jobs/actions/obstacles.py);
+restoring is retried without limit.
 """
 
 from dataclasses import asdict

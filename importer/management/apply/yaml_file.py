@@ -13,7 +13,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from importer.engine.errors import Problem
 from importer.management.argument_types import from_environment
-from importer.management.command_line.help.near_words import near
+from importer.management.terminal.near_words import near
 
 # A type, a dataclass, SECRET, or for a mapping with fixed keys the hint of each.
 Hint = Any

@@ -1,9 +1,9 @@
 """What `millrace check` shows: the rows that could not be loaded, and the table that a file without one needs."""
 
 from config.contracts.documents import CHECK
-from importer.management.client.check_text import check_lines
-from importer.management.command_line.follow.progress import Amounts, Progress
-from importer.management.command_line.one_document import DocumentCommand
+from importer.management.terminal.check_text import check_lines
+from importer.management.terminal.follow.progress import Amounts, Progress
+from importer.management.terminal.one_document import DocumentCommand
 from importer.preparation.whole_file import AsRead, FileCheck, check_file, document_of
 
 

@@ -12,15 +12,15 @@ from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.units import count_of
 from importer.jobs.rejects import downloads
-from importer.management.client.report_text import kind_lines, rejects_line
-from importer.management.command_line import by_url
-from importer.management.command_line.follow.following import LOOK_EVERY, follow
-from importer.management.command_line.follow.progress import Progress
-from importer.management.command_line.follow.waiting import in_words
-from importer.management.command_line.new_file import write_rejects
-from importer.management.command_line.one_document import DocumentCommand
-from importer.management.command_line.words import PROGRAM
-from importer.management.output import problem_and_ways_out
+from importer.management.terminal import by_url
+from importer.management.terminal.follow.following import LOOK_EVERY, follow
+from importer.management.terminal.follow.progress import Progress
+from importer.management.terminal.follow.waiting import in_words
+from importer.management.terminal.new_file import write_rejects
+from importer.management.terminal.one_document import DocumentCommand
+from importer.management.terminal.output import problem_and_ways_out
+from importer.management.terminal.report_text import kind_lines, rejects_line
+from importer.management.terminal.words import PROGRAM
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_words
 from importer.worker import local_pool

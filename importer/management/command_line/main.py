@@ -12,10 +12,10 @@ from config.contracts.outcomes import CANCELLED, READER_GONE, UNKNOWN, WRONG_USA
 from config.streams import OutputLost, guard_streams
 from config.version import VERSION
 from importer.engine.errors import Problem, WrongUsage
-from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.help_page import help_page
-from importer.management.command_line.help.near_words import near
-from importer.management.command_line.words import AGENT, PROGRAM, WORDS, Word, asks_for_json, problem_document
+from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
+from importer.management.terminal.near_words import near
+from importer.management.terminal.words import AGENT, PROGRAM, WORDS, Word, asks_for_json, problem_document
 
 SERVER = "--server"  # before the word: it works on another machine's Millrace
 DONE_ALL_THE_SAME = f"What the command did stays. Reports of imports: {PROGRAM} job list; {PROGRAM} job show NUMBER"

@@ -3,23 +3,21 @@
 import logging.config
 import sys
 from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import get_commands, load_command_class
 
 from config import garbage
 from importer.engine.errors import Problem, WrongUsage
 from importer.engine.source.records.boundary.self_check import reader_problem
-from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
-from importer.management.command_line.words import PROGRAM, Word, undecoded_word
+from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
+from importer.management.terminal.words import PROGRAM, Word, undecoded_word
 
 if TYPE_CHECKING:
-    from importer.management.command_line.one_document import DocumentCommand
-
-COMMANDS = "importer.management.commands"
+    from importer.management.terminal.one_document import DocumentCommand
 
 
 def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
@@ -54,7 +52,8 @@ def _refuse(name: str, arguments: Sequence[str], problem: Problem) -> NoReturn:
     """Say which setting or word is wrong, and end. With --json by the document that the word's problems have."""
     from config.contracts.documents import PROBLEM
     from importer.management.client.commands.main import REMOTE
-    from importer.management.client.commands.output import FLAG, Output
+    from importer.management.client.commands.output import Output
+    from importer.management.terminal.words import FLAG
 
     def refuse() -> NoReturn:
         raise problem
@@ -71,5 +70,5 @@ def set_up() -> None:
 
 def command_of(word: Word) -> "DocumentCommand":
     """The management command behind the word."""
-    command: DocumentCommand = import_module(f"{COMMANDS}.{word.command}").Command()
-    return command
+    command = load_command_class(get_commands()[word.command], word.command)
+    return cast("DocumentCommand", command)

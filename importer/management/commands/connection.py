@@ -14,7 +14,7 @@ from importer.connections.connection_settings import add_or_replace, remove
 from importer.engine.errors import Problem
 from importer.management.argument_types import from_environment
 from importer.management.base_command import PreparedCommand
-from importer.management.client.report_text import finding_lines
+from importer.management.terminal.report_text import finding_lines
 from importer.models import Level, SourceConnection
 from importer.targets import passed
 

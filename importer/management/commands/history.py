@@ -11,14 +11,14 @@ from importer.history.formatting import in_words
 from importer.history.query import Condition, Query, columns_of
 from importer.history.search import every_row
 from importer.management.base_command import PreparedCommand
-from importer.management.client.history_words import (
+from importer.management.terminal.history_words import (
     add_history_options,
     conditions,
     fact_lines,
     most_rows,
     table_lines,
 )
-from importer.management.command_line.one_document import DEST
+from importer.management.terminal.one_document import DEST
 
 
 class Command(PreparedCommand):

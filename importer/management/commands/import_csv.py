@@ -13,15 +13,16 @@ from importer.engine.errors import Cancelled, Problem
 from importer.jobs.report import report_of_problem
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options, read_from_options
-from importer.management.client.report_text import repeated_line
-from importer.management.command_line import by_url, check_output
-from importer.management.command_line.follow.following import follow
+from importer.management.command_line import check_output
 from importer.management.command_line.help.common_options import common_options
 from importer.management.command_line.help.short_help import add_help
-from importer.management.command_line.parsers import with_files_as_paths
-from importer.management.command_line.words import PROGRAM, WORDS, sentence
 from importer.management.import_options import add_flags, usage
-from importer.management.output import CommandOutput
+from importer.management.terminal import by_url
+from importer.management.terminal.follow.following import follow
+from importer.management.terminal.output import CommandOutput
+from importer.management.terminal.parsers import with_files_as_paths
+from importer.management.terminal.report_text import repeated_line
+from importer.management.terminal.words import PROGRAM, WORDS, sentence
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_of
 from importer.preparation.prepare import PreparedImport

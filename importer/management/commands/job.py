@@ -12,11 +12,12 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.stored import to_json
 from importer.management.base_command import PreparedCommand
-from importer.management.command_line import by_url, job_verbs
-from importer.management.command_line.follow import waiting
-from importer.management.command_line.follow.following import follow
-from importer.management.command_line.verbs import LIST, add_job_verbs
-from importer.management.output import problem_and_ways_out
+from importer.management.command_line import job_verbs
+from importer.management.terminal import by_url
+from importer.management.terminal.follow import waiting
+from importer.management.terminal.follow.following import follow
+from importer.management.terminal.output import problem_and_ways_out
+from importer.management.terminal.verbs import LIST, add_job_verbs
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
 from importer.preparation.plan_sql import plan_sql

@@ -9,7 +9,7 @@ from importer import jobs
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
-from importer.management.command_line import by_url
+from importer.management.terminal import by_url
 from importer.models import ImportJob
 
 ACTIONS = {"restore": jobs.restore_backup, "drop": jobs.drop_backup}

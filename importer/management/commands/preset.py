@@ -14,9 +14,9 @@ from importer.engine.errors import Problem, in_file
 from importer.engine.stored import to_json
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
-from importer.management.client.preset_text import preset_line, preset_lines
-from importer.management.command_line.new_file import document_text, write_document
-from importer.management.command_line.verbs import PRESET_SAID, add_preset_verbs
+from importer.management.terminal.new_file import document_text, write_document
+from importer.management.terminal.preset_text import preset_line, preset_lines
+from importer.management.terminal.verbs import PRESET_SAID, add_preset_verbs
 from importer.models import MappingPreset
 from importer.preparation import presets
 

@@ -18,9 +18,9 @@ from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
 from importer.management.argument_types import day
 from importer.management.base_command import PreparedCommand
-from importer.management.client.report_text import run_continues, schedule_line, write_run, write_schedule
-from importer.management.command_line.verbs import add_schedule_verbs
-from importer.management.command_line.words import PROGRAM
+from importer.management.terminal.report_text import run_continues, schedule_line, write_run, write_schedule
+from importer.management.terminal.verbs import add_schedule_verbs
+from importer.management.terminal.words import PROGRAM
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
 from importer.worker.hosts import presence

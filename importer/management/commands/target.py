@@ -12,8 +12,8 @@ from importer.engine.errors import Problem
 from importer.lab import release_unmarked
 from importer.management.argument_types import from_environment
 from importer.management.base_command import PreparedCommand
-from importer.management.client.report_text import finding_lines
-from importer.management.command_line.words import PROGRAM
+from importer.management.terminal.report_text import finding_lines
+from importer.management.terminal.words import PROGRAM
 from importer.models import Target
 
 

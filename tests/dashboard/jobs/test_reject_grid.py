@@ -10,7 +10,8 @@ from importer import jobs
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs.rejects import fixes, rows, storage
+from importer.jobs.actions import fixes
+from importer.jobs.rejects import rows, storage
 from importer.models import AuditEvent, ImportJob, Level, RowFix
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources.several import as_one

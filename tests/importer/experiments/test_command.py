@@ -15,7 +15,8 @@ from django.urls import reverse
 from importer import jobs, lab
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address
-from importer.experiments import command, runner
+from importer.experiments import runner
+from importer.experiments.management import command
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.lab.lifecycle import GONE
 from importer.lab.transitions import end

@@ -7,7 +7,8 @@ import openpyxl
 import pytest
 
 from importer.engine.errors import RecordUnreadable
-from importer.jobs.rejects import downloads, fixes
+from importer.jobs.actions import fixes
+from importer.jobs.rejects import downloads
 from importer.jobs.rejects import rows as rejected
 from importer.models import ImportJob
 from tests.importer.formats.workbooks import write_xlsx

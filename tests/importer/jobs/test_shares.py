@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importer import jobs, queue
-from importer.jobs.steps.shares import Claimant, fair_shares, must_yield, next_in_line
+from importer.jobs.sharing.shares import Claimant, fair_shares, must_yield, next_in_line
 from importer.models import Chunk, ImportJob, Target
 from importer.worker import load_chunks
 from importer.worker.hosts import presence

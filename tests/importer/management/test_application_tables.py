@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from importer.management.application_tables import TABLES
-from importer.management.command_line.verbs import NONE_TO_LIST
+from importer.management.terminal.verbs import NONE_TO_LIST
 from scripts.tables import tables_of
 from tests.importer.management.installation import Installation
 from tests.prepared import copy_of_tables

@@ -10,15 +10,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from django.core.management import BaseCommand, load_command_class
+from django.core.management import BaseCommand, get_commands, load_command_class
 
 from config.contracts.outcomes import REFUSED
 from importer.management.base_command import AS
-from importer.management.command_line.one_document import FLAG
+from importer.management.terminal.one_document import FLAG
 from tests.shell import Shell
-from tests.stack import ROOT
 
-COMMANDS = sorted(path.stem for path in (ROOT / "importer/management/commands").glob("[!_]*.py"))
+# Each of our commands, with the application that it belongs to.
+COMMANDS = {name: app for name, app in sorted(get_commands().items()) if app.split(".")[0] == "importer"}
 # The options that Django gives each command. One of ours with the same destination (`settings`) hides Django's.
 DJANGO_GIVES = {(each.dest, *each.option_strings) for each in BaseCommand().create_parser("manage.py", "")._actions}
 VALUES = ("1", "1M", "50", "name=1", "chunk_bytes=1M", "2026-01-01", "utf-8", "bulks")
@@ -37,7 +37,7 @@ def leaves(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iter
 
 @cache
 def parser_of(command: str) -> argparse.ArgumentParser:
-    return load_command_class("importer", command).create_parser("manage.py", command)
+    return load_command_class(COMMANDS[command], command).create_parser("manage.py", command)
 
 
 # It would not end by itself: tests/test_supervision.py.

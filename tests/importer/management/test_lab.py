@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 
 from importer.engine.tuning.grid import GRIDS
 from importer.engine.units import MIB
-from importer.management.commands import lab as lab_command
-from importer.management.commands.lab import Command, _create, _grid
+from importer.experiments.management.commands import lab as lab_command
+from importer.experiments.management.commands.lab import Command, _create, _grid
 from importer.models import Lab
 from importer.models.outcomes import CANCELLED
 from tests.documents import read
@@ -108,6 +108,8 @@ def test_values_of_set_are_added_to_a_grid_or_replace_it():
 
 def test_lab_does_not_import_the_experiments(stack_env):
     """They load all workloads, and most verbs need none of them."""
-    code = "import django, sys; django.setup(); import importer.management.commands.lab; print(*sys.modules)"
+    code = (
+        "import django, sys; django.setup(); import importer.experiments.management.commands.lab; print(*sys.modules)"
+    )
     done = subprocess.run([PYTHON, "-c", code], cwd=ROOT, env=stack_env.env, check=True, capture_output=True, text=True)
     assert "importer.experiments.published.registry" not in done.stdout.split()

@@ -11,8 +11,8 @@ from django.urls import reverse
 from importer import jobs, targets
 from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.mysql.connection import Address
-from importer.management.command_line.follow import following
-from importer.management.command_line.follow.ctrl_c import CtrlC
+from importer.management.terminal.follow import following
+from importer.management.terminal.follow.ctrl_c import CtrlC
 from importer.models import ImportJob, Target
 from importer.queue import Message
 from tests.engine.loads import account_with, run_sql

@@ -24,7 +24,8 @@ from importer import jobs
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import position_of
-from importer.jobs.rejects import downloads, fixes, rows
+from importer.jobs.actions import fixes
+from importer.jobs.rejects import downloads, rows
 from importer.models import ImportJob
 
 router = Router(tags=["rejects"])

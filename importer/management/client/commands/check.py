@@ -1,10 +1,10 @@
 """`millrace --server URL check`: the server reads the whole file, and loads nothing."""
 
-from importer.management.client.check_text import check_lines
 from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads
 from importer.management.client.commands.load import wanted_of
-from importer.management.client.report_text import questions
+from importer.management.terminal.check_text import check_lines
+from importer.management.terminal.report_text import questions
 
 
 def run(context: CommandContext) -> int:

@@ -10,8 +10,8 @@ from typing import Any
 
 from importer.engine.errors import Cancelled, Problem
 from importer.management.client.problems import PROBLEMS
-from importer.management.command_line.follow.progress import Amounts, Progress
 from importer.management.import_options import check_named
+from importer.management.terminal.follow.progress import Amounts, Progress
 from importer.sources.local_files import local_files
 from millrace_client.api import Millrace
 from millrace_client.problems import ServerProblem

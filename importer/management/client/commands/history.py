@@ -11,7 +11,7 @@ from importer.history.facts import FACTS, Kind
 from importer.history.formatting import in_words
 from importer.history.query import columns_of
 from importer.management.client.commands.context import CommandContext
-from importer.management.client.history_words import (
+from importer.management.terminal.history_words import (
     add_history_options,
     conditions,
     fact_lines,

@@ -10,9 +10,9 @@ from config.contracts.documents import CAUSES, JOBS
 from config.contracts.outcomes import UNKNOWN
 from importer.management.client.commands.context import Command, CommandContext
 from importer.management.client.commands.load import end, follow, lines_of, problem_and_ways_out, watched
-from importer.management.client.report_text import plan_lines
-from importer.management.command_line.new_file import write_rejects
-from importer.management.command_line.verbs import LIST, add_job_verbs
+from importer.management.terminal.new_file import write_rejects
+from importer.management.terminal.report_text import plan_lines
+from importer.management.terminal.verbs import LIST, add_job_verbs
 from millrace_client.api import is_over
 
 LOOK_AFTER = 1.0  # seconds, in which what a server does can be seen (docs/waiting.md)

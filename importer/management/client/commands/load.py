@@ -13,7 +13,9 @@ from importer.management.client.commands.body import body_of, keep_written
 from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads, named_files
 from importer.management.client.problems import PROBLEMS, AnyProblem
-from importer.management.client.report_text import (
+from importer.management.import_options import add_flags, usage
+from importer.management.terminal.follow.progress import Amounts, Progress
+from importer.management.terminal.report_text import (
     equation_of,
     kind_lines,
     plan_lines,
@@ -25,8 +27,6 @@ from importer.management.client.report_text import (
     skipped_lines,
     ways_out,
 )
-from importer.management.command_line.follow.progress import Amounts, Progress
-from importer.management.import_options import add_flags, usage
 from millrace_client.api import is_over
 from millrace_client.problems import ServerUnreachable, may_be_done
 

@@ -10,15 +10,14 @@ from typing import NoReturn
 
 from config.contracts.documents import CHECK, PROBLEM, REPORT, Document
 from importer.engine.errors import WrongUsage
-from importer.management.client import agent
-from importer.management.client.commands import check, history, jobs, load, presets, schedules, targets
+from importer.management.client.commands import agent, check, history, jobs, load, presets, schedules, targets
 from importer.management.client.commands.context import Command, CommandContext
-from importer.management.client.commands.output import FLAG, Output
+from importer.management.client.commands.output import Output
 from importer.management.client.tokens import VARIABLE, token_from
-from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
-from importer.management.command_line.help.near_words import near_of_error
-from importer.management.command_line.parsers import let_values_be_dashes, parsers, with_files_as_paths
-from importer.management.command_line.words import AGENT, PROGRAM, WORDS, sentence, undecoded_word
+from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
+from importer.management.terminal.near_words import near_of_error
+from importer.management.terminal.parsers import let_values_be_dashes, parsers, with_files_as_paths
+from importer.management.terminal.words import AGENT, FLAG, PROGRAM, WORDS, sentence, undecoded_word
 from millrace_client.api import Millrace
 
 ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"

@@ -11,7 +11,7 @@ from config.contracts.outcomes import CANCELLED, REFUSED, UNKNOWN, UNREACHABLE, 
 from config.contracts.report import complete
 from importer.engine.errors import Cancelled, Problem, TargetUnreachable, WrongUsage
 from importer.management.client.problems import PROBLEMS, AnyProblem, in_words, values_of
-from importer.management.command_line.verbs import write_list
+from importer.management.terminal.verbs import write_list
 from millrace_client.problems import FORBIDDEN, UNAUTHORIZED, ServerProblem, may_be_done
 
 FLAG = "--json"

@@ -6,9 +6,9 @@ from typing import Any
 
 from config.contracts.documents import PRESET, PRESETS
 from importer.management.client.commands.context import Command, CommandContext
-from importer.management.client.preset_text import preset_line, preset_lines
-from importer.management.command_line.new_file import document_text, write_document
-from importer.management.command_line.verbs import LIST, PRESET_SAID, add_preset_verbs
+from importer.management.terminal.new_file import document_text, write_document
+from importer.management.terminal.preset_text import preset_line, preset_lines
+from importer.management.terminal.verbs import LIST, PRESET_SAID, add_preset_verbs
 
 ABOUT = "list, show, rename, delete and export presets"
 NOT_EXPORTED = ("id", "used_at")

@@ -8,8 +8,8 @@ from typing import Any
 from config.contracts.documents import SCHEDULE, SCHEDULE_RUN, SCHEDULES
 from config.contracts.outcomes import UNKNOWN
 from importer.management.client.commands.context import Command, CommandContext
-from importer.management.client.report_text import run_continues, schedule_line, write_run, write_schedule
-from importer.management.command_line.verbs import LIST, add_schedule_verbs
+from importer.management.terminal.report_text import run_continues, schedule_line, write_run, write_schedule
+from importer.management.terminal.verbs import LIST, add_schedule_verbs
 from millrace_client.api import LOOK_EVERY
 
 ABOUT = "list, show and run schedules"

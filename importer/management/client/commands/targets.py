@@ -7,8 +7,8 @@ from typing import Any
 from config.contracts.documents import TARGET_CHECK, TARGETS
 from config.contracts.outcomes import UNKNOWN
 from importer.management.client.commands.context import Command, CommandContext
-from importer.management.client.report_text import finding_lines
-from importer.management.command_line.verbs import add_verbs
+from importer.management.terminal.report_text import finding_lines
+from importer.management.terminal.verbs import add_verbs
 
 ABOUT = "list and check targets"
 FIELDS = (

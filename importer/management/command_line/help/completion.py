@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from importer.management.command_line.help.completion_places import Option, Place, places
-from importer.management.command_line.words import PROGRAM
+from importer.management.terminal.words import PROGRAM
 
 # The words are joined again that bash has cut at : and =. Those of --server and its options are left out.
 # Not mapfile: bash 3 of macOS has none. Nothing that is offered has blanks.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from importer.management.client.commands.main import REMOTE, parser_of, server_parser
 from importer.management.command_line.start import command_of
-from importer.management.command_line.words import PROGRAM, WORDS
+from importer.management.terminal.words import PROGRAM, WORDS
 
 SHELLS = ("bash", "zsh", "fish")
 OWN = ("help", "completion", "--help", "--version")

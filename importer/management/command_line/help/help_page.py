@@ -1,6 +1,6 @@
 """The help of `millrace` without a word: everything that it can do, on one screen."""
 
-from importer.management.command_line.words import GROUPS, PROGRAM
+from importer.management.terminal.words import GROUPS, PROGRAM
 
 OWN = {
     "help WORD": "the help of a word; without one, this page",

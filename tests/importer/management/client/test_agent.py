@@ -12,7 +12,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from importer.management.client.agent import Agent
+from importer.management.client.commands.agent import Agent
 from importer.models import ImportJob, SourceFile, Target
 from millrace_client.api import Millrace
 from tests.importer.management.client.conftest import ROWS, rows

@@ -23,8 +23,8 @@ from importer.management.client.commands.main import REMOTE, _Parser, main
 from importer.management.client.commands.output import Output
 from importer.management.client.tokens import token_from
 from importer.management.command_line.start import command_of
-from importer.management.command_line.verbs import NONE_TO_LIST
-from importer.management.command_line.words import PROGRAM, WORDS
+from importer.management.terminal.verbs import NONE_TO_LIST
+from importer.management.terminal.words import PROGRAM, WORDS
 from importer.models import ImportJob, MappingPreset, ScheduleRun, Scope, SourceFile, Target
 from millrace_client.problems import ServerProblem
 from tests.documents import read

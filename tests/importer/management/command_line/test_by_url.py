@@ -11,8 +11,8 @@ from importer import jobs, targets
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.target import staging
-from importer.management.command_line import by_url
-from importer.management.output import problem_and_ways_out
+from importer.management.terminal import by_url
+from importer.management.terminal.output import problem_and_ways_out
 from importer.models import ImportJob, Target
 from importer.models.outcomes import REFUSED
 from importer.preparation.prepare import prepare

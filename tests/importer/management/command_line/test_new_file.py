@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import Problem
-from importer.management.command_line.new_file import write_new
+from importer.management.terminal.new_file import write_new
 
 
 def broken() -> Iterator[bytes]:

@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command, load_command_class
+from django.core.management import CommandError, call_command, get_commands, load_command_class
 from jsonschema import Draft202012Validator
 
 from config.contracts.documents import DOCUMENTS, DONE, PROBLEM, REPORT
-from importer.management.command_line.one_document import DEST, FLAG
 from importer.management.commands import group, retention, target
+from importer.management.terminal.one_document import DEST, FLAG
 from importer.models.outcomes.exit_codes import COMMANDS, exit_codes, exit_codes_text
 from tests.documents import FOLDER, SCHEMAS, read
 from tests.importer.management.test_every_option import COMMANDS as ALL_COMMANDS
@@ -23,7 +23,7 @@ DOC = (ROOT / "docs" / "contracts.md").read_text()
 def refused(capsys, *line: str) -> dict[str, Any]:
     """The document of a command line that is wrong usage."""
     with pytest.raises(SystemExit) as end:
-        load_command_class("importer", line[0]).run_from_argv(["manage.py", *line])
+        load_command_class(get_commands()[line[0]], line[0]).run_from_argv(["manage.py", *line])
     document = read(capsys.readouterr().out)
     assert (end.value.code, document["exit_code"], document["problem"]["code"]) == (2, 2, 1700)
     return document

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import load_command_class
 
 from importer.management.client.commands.main import REMOTE, options_of
-from importer.management.command_line.parsers import with_files_as_paths
+from importer.management.terminal.parsers import with_files_as_paths
 
 
 def local(*words: str) -> dict[str, Any]:

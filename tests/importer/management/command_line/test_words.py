@@ -11,10 +11,10 @@ from django.urls import reverse
 from config.version import VERSION
 from importer.management.client.commands.main import REMOTE, parser_of
 from importer.management.command_line.help.help_page import help_page
-from importer.management.command_line.parsers import parsers
 from importer.management.command_line.start import command_of
-from importer.management.command_line.words import AGENT, PROGRAM, WORDS, sentence
 from importer.management.rules import RULES
+from importer.management.terminal.parsers import parsers
+from importer.management.terminal.words import AGENT, PROGRAM, WORDS, sentence
 from importer.models.outcomes import WRONG_USAGE
 from importer.models.outcomes.exit_codes import exit_codes_text
 from importer.notifications import page_addresses

@@ -63,7 +63,7 @@ def test_it_is_a_line(tmp_path: Path):
 # `millrace`, which gets the signal PRESSED at once when it no longer holds any.
 AFTERWARDS = """
 import os, signal
-from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
+from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
 
 def release_and_press(held, release=HeldCtrlC.release):
     release(held)

@@ -7,7 +7,7 @@ import pytest
 
 from importer.management.command_line.help.completion import script
 from importer.management.command_line.help.completion_places import SHELLS
-from importer.management.command_line.words import WORDS
+from importer.management.terminal.words import WORDS
 
 
 def completed(line: str) -> list[str]:

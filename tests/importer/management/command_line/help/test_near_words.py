@@ -4,7 +4,7 @@ import pytest
 
 from importer.management.client.commands.main import main as elsewhere
 from importer.management.command_line.start import command_of
-from importer.management.command_line.words import PROGRAM, WORDS
+from importer.management.terminal.words import PROGRAM, WORDS
 from importer.models.outcomes import WRONG_USAGE
 from tests.documents import read
 

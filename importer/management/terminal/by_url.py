@@ -23,7 +23,7 @@ from importer.engine.mysql.addresses import is_socket
 from importer.engine.mysql.connection import connect
 from importer.engine.mysql.error_messages import CHECK_ACCOUNT
 from importer.management.argument_types import from_environment
-from importer.management.command_line.option_files import read_options
+from importer.management.terminal.option_files import read_options
 from importer.models import Target
 from importer.security import held_passwords
 from importer.targets import TargetUrl

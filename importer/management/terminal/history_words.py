@@ -7,7 +7,7 @@ from typing import Any
 from importer.history.facts import FACTS
 from importer.history.query import ALL, NEWEST_FIRST, USUAL, Op
 from importer.management.argument_types import bounded
-from importer.management.client.commands.output import FLAG
+from importer.management.terminal.words import FLAG
 
 MOST_SHOWN = 50  # imports in a table
 

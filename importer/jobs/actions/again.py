@@ -11,7 +11,7 @@ from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.plan.options import Options
 from importer.engine.reading.other_file import profile_like
-from importer.jobs.commands import create, start
+from importer.jobs.actions.commands import create, start
 from importer.models import ImportJob, SourceFile
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.preparation.presets import header_difference, header_of

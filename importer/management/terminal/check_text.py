@@ -5,7 +5,7 @@ from typing import Any
 
 from importer.engine.source.chunks.skipped_lines import SkippedLines
 from importer.engine.source.records.row_error import shortened
-from importer.management.client.report_text import kind_lines, reading_lines, skipped_lines
+from importer.management.terminal.report_text import kind_lines, reading_lines, skipped_lines
 
 
 def check_lines(check: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,8 @@ from importer.engine.errors import Problem
 from importer.history.regressions import regression
 from importer.jobs.rejects import downloads
 from importer.jobs.report import report_of_plan
-from importer.management.client.report_text import (
+from importer.management.terminal.one_document import DocumentCommand
+from importer.management.terminal.report_text import (
     kind_lines,
     plan_lines,
     problem_lines,
@@ -18,8 +19,7 @@ from importer.management.client.report_text import (
     skipped_lines,
     ways_out,
 )
-from importer.management.command_line.one_document import DocumentCommand
-from importer.management.command_line.words import PROGRAM
+from importer.management.terminal.words import PROGRAM
 from importer.models import ImportJob
 from importer.models.outcomes import outcome
 from importer.preparation.prepare import PreparedImport

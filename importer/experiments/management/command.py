@@ -14,7 +14,7 @@ from importer.experiments.published.registry import EXPERIMENTS, experiment_name
 from importer.experiments.report import ExperimentResult, markdown, number, write_report
 from importer.lab.commands import REPEATS
 from importer.management.build_import import named_target
-from importer.management.command_line.one_document import DocumentCommand
+from importer.management.terminal.one_document import DocumentCommand
 from importer.models import Lab, Trial
 
 

@@ -29,9 +29,9 @@ from importer.engine.reading.end_of_file import footer_lines
 from importer.engine.reading.reading import reading_to_json
 from importer.engine.stored import to_json
 from importer.history import totals
+from importer.jobs.actions.obstacles import put_back_variables
 from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
-from importer.jobs.obstacles import put_back_variables
 from importer.jobs.rejects.counts import COUNTS
 from importer.jobs.same_table import require_once, why_rows_are_gone
 from importer.jobs.steps.staging import who_cleans

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from importer.experiments import arguments, command
+from importer.experiments.management import arguments, command
 from importer.management.base_command import PreparedCommand
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from importer import jobs
 from importer.engine.units import count_of
-from importer.management.command_line.follow.ctrl_c import counted
-from importer.management.command_line.follow.progress import Progress
-from importer.management.command_line.follow.waiting import WaitingSaid
+from importer.management.terminal.follow.ctrl_c import counted
+from importer.management.terminal.follow.progress import Progress
+from importer.management.terminal.follow.waiting import WaitingSaid
 from importer.models import ImportJob
 from importer.queue import waiting_for_end
 from importer.worker import local_pool

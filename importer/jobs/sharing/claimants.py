@@ -1,4 +1,4 @@
-"""The imports that have slots or want some, as the database knows them (steps/shares.py decides)."""
+"""The imports that have slots or want some, as the database knows them (sharing/shares.py decides)."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,7 +7,7 @@ from django.db.models import Count, Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
 from importer.engine.plan.option_specs import NORMAL
-from importer.jobs.steps.shares import Claimant, fair_shares, must_yield, next_in_line
+from importer.jobs.sharing.shares import Claimant, fair_shares, must_yield, next_in_line
 from importer.jobs.transitions import Status
 from importer.models import Chunk, ImportJob
 

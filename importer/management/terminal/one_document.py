@@ -18,11 +18,11 @@ from django.db import OperationalError
 from config.contracts.documents import DONE, Document
 from importer.engine.errors import Cancelled, Problem, WrongUsage
 from importer.management.application_tables import unusable
-from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
-from importer.management.command_line.help.near_words import near_of_error
-from importer.management.command_line.parsers import let_values_be_dashes, parsers
-from importer.management.command_line.verbs import write_list
-from importer.management.command_line.words import FLAG, asks_for_json, problem_document
+from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
+from importer.management.terminal.near_words import near_of_error
+from importer.management.terminal.parsers import let_values_be_dashes, parsers
+from importer.management.terminal.verbs import write_list
+from importer.management.terminal.words import FLAG, asks_for_json, problem_document
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
 DEST = "as_json"

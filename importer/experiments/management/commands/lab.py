@@ -17,7 +17,7 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named, words
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import count_of
-from importer.experiments import arguments
+from importer.experiments.management import arguments
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.management.argument_types import bounded, percent, setting_values, size
 from importer.management.base_command import PreparedCommand
@@ -151,12 +151,12 @@ class Command(PreparedCommand):
             self.stdout.write(line)
 
     def _list_experiments(self, **options: Any) -> None:
-        from importer.experiments.command import show_list
+        from importer.experiments.management.command import show_list
 
         show_list(self, **options)
 
     def _run_experiment(self, **options: Any) -> None:
-        from importer.experiments.command import run_and_show
+        from importer.experiments.management.command import run_and_show
 
         run_and_show(self, **options)
 

@@ -15,8 +15,8 @@ from importer.engine.errors import Problem
 from importer.engine.load.rejects.fixes import RejectedCell, cells, fixed_record
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.source.records.refused import is_marked
-from importer.jobs.again import options_again, request_of
-from importer.jobs.commands import create, start
+from importer.jobs.actions.again import options_again, request_of
+from importer.jobs.actions.commands import create, start
 from importer.jobs.rejects import downloads, origin
 from importer.jobs.rejects.rows import Place, RejectedRecord, rows_at
 from importer.models import ImportJob, RowFix, SourceFile

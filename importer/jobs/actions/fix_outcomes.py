@@ -9,7 +9,7 @@ from importer.engine.load.rejects.fixes import fixed_record
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 from importer.engine.validation import ValidationRules
-from importer.jobs.rejects.fixes import Fixes
+from importer.jobs.actions.fixes import Fixes
 from importer.jobs.rejects.rows import Place, RejectedRecord, rows
 from importer.models import ImportJob
 from importer.preparation.row_problems import row_errors

@@ -1,0 +1,1 @@
+"""How imports share the sessions of a target, and workers the hosts that see a file."""
