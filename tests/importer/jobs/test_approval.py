@@ -30,7 +30,7 @@ from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
-ROWS = 2000
+ROWS = 1200
 Status = ImportJob.Status
 
 
@@ -258,7 +258,7 @@ class TestWhatIsApproved:
         job = run(created(target, ann, file, mode=mode))
         approve(job, bob)
         with connect(target.address) as connection:
-            execute(connection, "INSERT INTO t VALUES (1500, 'in the way')")
+            execute(connection, "INSERT INTO t VALUES (1100, 'in the way')")
         job = run(job)
         assert job.status == Status.FAILED
         with connect(target.address) as connection:
@@ -368,7 +368,7 @@ class TestWaysOut:
 
     def test_a_file_that_has_changed_before_it_is_scanned_fails_it(self, target, ann, file):
         job = created(target, ann, file)
-        file.write_text(file.read_text() + "2000,more\n")
+        file.write_text(file.read_text() + "1200,more\n")
         job = run(job)
         assert (job.status, job.problem["kind"]) == (Status.FAILED, "SourceChanged")
         assert tables(target) == {"t": 0}
@@ -387,7 +387,7 @@ def test_channels_are_told_once_each_time_that_it_is_asked_for(target, ann, bob,
     advance(job)
     told = Notification.objects.get()
     assert told.payload["title"] == f"Import {job.pk} into t waits for approval"
-    assert told.payload["what"] == f"2,000 rows of words.csv are added to {target.database}.t on t."
+    assert told.payload["what"] == f"1,200 rows of words.csv are added to {target.database}.t on t."
     refuse(job, bob)
     run(job)
     retry(job, ann)

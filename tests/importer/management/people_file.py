@@ -7,7 +7,7 @@ from importer.engine.mysql.connection import connect, fetch_all
 from importer.models import Target
 from tests.documents import read
 
-ROWS = 5000
+ROWS = 2000
 
 
 def loaded(target: Target) -> tuple:

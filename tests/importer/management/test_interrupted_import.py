@@ -21,7 +21,7 @@ from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED, FAILED
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from tests.importer.management.people_file import loaded, report_of
+from tests.importer.management.people_file import ROWS, loaded, report_of
 from tests.people import operator
 from tests.shell import Shell
 from tests.stack import ROOT, Stack, wait_until
@@ -49,8 +49,6 @@ def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
     if again:
         with connect(target.address) as connection:
             execute(connection, "ALTER TABLE people DROP PRIMARY KEY")
-    count = 2000  # so that their transactions outlast the look at the first ones
-    people.write_text("".join(people.read_text().splitlines(keepends=True)[: 1 + count]))
     args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--commit-rows", "5", "--parallel", "1"]
     killed = subprocess.Popen(
         [sys.executable, "manage.py", *args, str(people)], cwd=ROOT, env=stack_env.env, start_new_session=True
@@ -61,14 +59,14 @@ def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
     first = ImportJob.objects.get()
     assert not first.ended
     one_more = tmp_path / "one_more.csv"
-    one_more.write_text(f"id,name,born\n{count},Zoë,\n")
+    one_more.write_text(f"id,name,born\n{ROWS},Zoë,\n")
     done = shell.manage(*args, str(people if again else one_more))
     continues = f"Import {first.pk} of the same file into {first.table} has not ended: this command continues it"
     waits = f"Import {first.pk} has the table {first.table}: this one waits for it."
     assert (continues if again else waits) in done.stderr
     ended = [job.status for job in ImportJob.objects.order_by("pk")]
     assert ended == [ImportJob.Status.SUCCEEDED] * (1 if again else 2)
-    assert loaded(target)[0] == (count if again else count + 1)
+    assert loaded(target)[0] == (ROWS if again else ROWS + 1)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,12 @@ def picked(job: ImportJob | None, outcome: str, source: SourceFile | None = None
     )
 
 
+def test_to_the_end_is_until_a_run_finds_nothing(monkeypatch):
+    found = iter((2, 1, 0))
+    monkeypatch.setattr("importer.retention.run.PARTS", {"files": (2, lambda _now, _most: next(found))})
+    assert run_to_the_end(NOW) == {"files": 3}
+
+
 class TestFiles:
     def test_an_imported_file_goes_after_its_days_and_its_import_stays(self, ended):
         job, young = ended(8), ended(6)
@@ -72,6 +78,13 @@ class TestFiles:
         run(NOW)
         assert not old.file.exists()
         assert list(SourceFile.objects.all()) == [young]
+
+    def test_a_row_that_an_import_names_since_the_look_holds_up_no_other(self, ended, upload, monkeypatch):
+        named, free = ended(8).source, upload(31)
+        SourceFile.objects.update(owned=False)
+        monkeypatch.setattr(files, "JOBS_OF_FILE", ImportJob.objects.none())
+        assert files.forget_rows([named.pk, free.pk]) == 1
+        assert list(SourceFile.objects.all()) == [named]
 
     def test_the_file_of_a_failed_import_stays_as_long_as_it_can_be_retried(self, ended, settings):
         settings.OTHER_FILES_DAYS = 1

@@ -34,10 +34,13 @@ def test_processes_are_started_before_the_import_begins_and_hold_the_passwords_o
     target = uuid4()
     monkeypatch.setitem(held_passwords._held, target, "secret")
     before = {each.pid for each in multiprocessing.active_children()}
-    with local_pool._started_processes(1) as pool:
-        (ours,) = {each.pid for each in multiprocessing.active_children()} - before
-        assert pool.submit(state, 0).result() == (ours, True)
+    with local_pool._started_processes(2) as pool:
+        ours = {each.pid for each in multiprocessing.active_children()} - before
+        assert len(ours) == 2
+        states = dict(pool.map(state, range(20)))
         assert pool.submit(held_passwords.held, target).result() == "secret"
+    assert states == dict.fromkeys(states, True)
+    assert set(states) <= ours
 
 
 def test_next_steps_are_asked_for_until_all_sessions_load(monkeypatch):

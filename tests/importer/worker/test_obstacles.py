@@ -23,7 +23,7 @@ from tests.targets import on_one_server, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
-ROWS = 2000
+ROWS = 1200
 RIGHTS = ("SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES",)
 Status = ImportJob.Status
 

@@ -21,7 +21,7 @@ BAR = re.compile(
 )
 LINE = re.compile(r"^import \d+: [\d.]+ \w+ of [\d.]+ \w+, [\d,]+ rows.*, (waiting|loading)", re.MULTILINE)
 # Many small transactions, so that it takes longer than the first look at it.
-SLOWLY = ("--commit-rows", "5", "--parallel", "1")
+SLOWLY = ("--commit-rows", "2", "--parallel", "1")
 
 
 @pytest.fixture
