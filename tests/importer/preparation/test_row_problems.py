@@ -9,7 +9,8 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.validation import ValidationRules
-from importer.preparation.row_problems import MOST_KEPT, SCANNED_BYTES, RowProblems, find_row_problems
+from importer.preparation import row_problems
+from importer.preparation.row_problems import MOST_KEPT, RowProblems, find_row_problems
 
 TABLE = Table("d", "t", "InnoDB", tuple(Column(name, "int", True, None, False, False) for name in ("a", "b")))
 MAPPING = (ColumnMapping("a"), ColumnMapping("b"))
@@ -35,10 +36,11 @@ def test_line_values_field_and_reason(tmp_path: Path, pack):
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_a_large_file_is_not_read_as_a_whole(tmp_path: Path, pack):
+def test_a_large_file_is_not_read_as_a_whole(tmp_path: Path, pack, monkeypatch):
+    monkeypatch.setattr(row_problems, "SCANNED_BYTES", 2**20)
     path = tmp_path / "t.csv"
-    path.write_bytes(pack(b"a,b\n" + b"1,x\n" * (SCANNED_BYTES // 2)))
+    path.write_bytes(pack(b"a,b\n" + b"1,x\n" * 2**19))
     problems = found(path)
     assert not problems.whole
-    assert problems.count == problems.scanned < SCANNED_BYTES // 2
+    assert problems.count == problems.scanned < 2**19
     assert len(problems.rows) == MOST_KEPT

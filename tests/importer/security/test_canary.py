@@ -10,6 +10,7 @@ from redis import Redis
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, SourceConnection, Target
+from tests.shell import Shell
 from tests.stack import Stack
 
 CANARY = "canary-7f3a-in-the-target"
@@ -29,20 +30,25 @@ def account(mariadb, transactional_db):
         execute(connection, "DROP USER canary@'127.0.0.1'")
 
 
-def manage(stack: Stack, *args: str, secret: str = "", check: bool = True) -> str:
+def add(stack: Stack, *args: str, secret: str) -> str:
     """Run a command, with the secret in its own environment only."""
     before = dict(stack.env)
-    stack.env |= {"THE_SECRET": secret} if secret else {}
+    stack.env |= {"THE_SECRET": secret}
     try:
-        done = stack.manage(*args, check=check)
+        done = stack.manage(*args)
     finally:
         stack.env.clear()
         stack.env.update(before)
     return done.stdout + done.stderr
 
 
-def load(stack: Stack, path: str, *, check: bool = True) -> str:
-    return manage(stack, "import_csv", path, "--target", "canary", "--table", "people", "--json", check=check)
+def manage(shell: Shell, *args: str, check: bool = True) -> str:
+    done = shell.manage(*args, check=check)
+    return done.stdout + done.stderr
+
+
+def load(shell: Shell, path: str, *, check: bool = True) -> str:
+    return manage(shell, "import_csv", path, "--target", "canary", "--table", "people", "--json", check=check)
 
 
 def people(folder: Path, name: str, first: int) -> str:
@@ -51,20 +57,20 @@ def people(folder: Path, name: str, first: int) -> str:
     return str(path)
 
 
-def test_a_stored_password_is_found_nowhere(stack, account, mariadb, tmp_path):
+def test_a_stored_password_is_found_nowhere(stack, shell, account, mariadb, tmp_path):
     said = [
-        manage(stack, "target", "add", "canary", account, "--password-env", "THE_SECRET", secret=CANARY),
-        manage(stack, "connection", "add", "web", "https://192.0.2.1/", "--set", "auth=bearer",
-               "--secret-env", "password=THE_SECRET", secret=OTHER_CANARY),
-        manage(stack, "target", "check", "canary"),
-        load(stack, people(tmp_path, "good", 0)),
-        load(stack, people(tmp_path, "twice", 0), check=False),
+        add(stack, "target", "add", "canary", account, "--password-env", "THE_SECRET", secret=CANARY),
+        add(stack, "connection", "add", "web", "https://192.0.2.1/", "--set", "auth=bearer",
+            "--secret-env", "password=THE_SECRET", secret=OTHER_CANARY),
+        manage(shell, "target", "check", "canary"),
+        load(shell, people(tmp_path, "good", 0)),
+        load(shell, people(tmp_path, "twice", 0), check=False),
     ]  # fmt: skip
     with connect(mariadb) as connection:
         execute(connection, "ALTER USER canary@'127.0.0.1' IDENTIFIED BY 'another'")
     said += [
-        manage(stack, "target", "check", "canary", check=False),
-        load(stack, people(tmp_path, "late", 9000), check=False),
+        manage(shell, "target", "check", "canary", check=False),
+        load(shell, people(tmp_path, "late", 9000), check=False),
     ]  # fmt: skip
     assert "Access denied" in said[-2]
     assert {job.status for job in ImportJob.objects.all()} >= {"succeeded", "failed"}
