@@ -149,10 +149,11 @@ def test_one_of_an_earlier_version_is_brought_up_to_date(kind: str, servers: dic
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+def installed(tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Installation:
     """An installation with an upload and a file of rejected rows."""
     made = Installation.with_tables(tmp_path_factory.mktemp("installed"))
-    made.manage("ensure_admin")
+    with django_db_blocker.unblock():
+        InProcess(made).manage("ensure_admin")
     for name in ("uploads/4f", "rejects/1/rows.csv"):
         path = made.var / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -161,9 +162,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 
 @pytest.fixture(scope="module")
-def backup(installed: Installation) -> Path:
+def backup(installed: Installation, django_db_blocker) -> Path:
     path = installed.folder / "b.tar"
-    installed.manage("backup", "create", str(path))
+    with django_db_blocker.unblock():
+        InProcess(installed).manage("backup", "create", str(path))
     return path
 
 
