@@ -15,7 +15,7 @@ def queued(job: ImportJob) -> list[Message]:
     """What a broker would hold for the job."""
     own: dict[str, Message] = {kind.queued: Message(task, job.pk) for task, kind in STEPS.items()}
     chunks = Chunk.objects.filter(job=job, status=Chunk.Status.QUEUED).values_list("pk", flat=True)
-    step = now(job).step
+    step = ImportJob.objects.values_list("step", flat=True).get(pk=job.pk)
     return [*([own[step]] if step in own else []), *(Message("load_run", pk) for pk in chunks)]
 
 
