@@ -2,15 +2,18 @@
 
 import gzip
 import re
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 
 from importer.models import ImportJob
 from tests.browser.visits import address, visits
-from tests.cost import cost_of
+from tests.cost import Cost, cost_of
+from tests.importer.migrations.pages import Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -63,6 +66,13 @@ def bytes_of(answer) -> int:
     return len(answer.content) + sum(map(compressed, files))
 
 
+def looked(browser: Client, page: Page) -> tuple[Any, Cost]:
+    """The page, and what it cost to make it."""
+    answers: list[Any] = []
+    cost = cost_of(lambda: answers.append(browser.get(address(page), headers={"Accept-Encoding": "gzip"})))
+    return answers[0], cost
+
+
 def test_each_page_keeps_its_budgets_of_bytes_and_of_work(old, settings):
     settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:1", "Keys"
     seen = visits()
@@ -71,9 +81,9 @@ def test_each_page_keeps_its_budgets_of_bytes_and_of_work(old, settings):
     beyond = {}
     for browser, pages in seen:
         for page in pages:
-            look = partial(browser.get, address(page), headers={"Accept-Encoding": "gzip"})
-            answer = look()  # The first look reads the page's templates.
-            cost = cost_of(look)
+            answer, cost = looked(browser, page)
+            if cost.calls > MOST_CALLS:
+                answer, cost = looked(browser, page)  # The first look has also read the page's templates.
             if bytes_of(answer) > MOST_BYTES or cost.calls > MOST_CALLS or cost.steps > MOST_STEPS:
                 beyond[str(page)] = (bytes_of(answer), cost)
     assert beyond == {}

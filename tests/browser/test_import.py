@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
 from tests.stack import wait_until
-from tests.targets import TestServer
+from tests.targets import TestServer, saved_target
 
 ROWS = 20_000
 PASSWORD = "a long enough password"
@@ -88,7 +88,7 @@ def test_a_bad_row_is_named_on_the_job_page_and_nothing_of_its_chunk_is_kept(
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE people ({COLUMNS})")
     people.write_text(people.read_text().replace("\n150,", "\n15O,"))
-    add_target(page, database)
+    saved_target(database)
     upload(page, people, "people")
     page.get_by_role("button", name=".people").click()
     expect(page.get_by_text("15O").first).to_be_visible(timeout=60_000)
@@ -102,7 +102,7 @@ def test_a_table_is_replaced_and_restored_with_one_click(page: Page, database: A
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE people ({COLUMNS})")
         execute(connection, "INSERT INTO people VALUES (1, 'was there', NULL, NULL)")
-    add_target(page, database)
+    saved_target(database)
     upload(page, people, "people")
     page.get_by_text("Import mode", exact=True).click()
     page.get_by_role("radio", name="Replace").check()
