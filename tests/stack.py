@@ -129,8 +129,8 @@ class Stack:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
+        """Start Redis; `stack` and workers_with() start the workers that they need."""
         self.redis.start()
-        self.start_workers()
         Stack.started = self
 
     def start_workers(self) -> None:

@@ -1,6 +1,5 @@
 """Slow and stalled requests at a real web server with few threads: nobody else waits for them."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +13,6 @@ from tests.config.serving.tus import Uploader, answer_of, begin_request, is_unan
 from tests.web_site import PATIENCE, WebSite, own_database, running_site
 
 STALLED = 40
-ANNOUNCED = 150
 # No stalled request may end by itself before the test does.
 PATIENT = {"BODY_GRACE_SECONDS": "600", "WEB_PROCESSES": "1", "WEB_THREADS": "2"}
 CSV = b"id,name\n" + b"".join(b"%d,name %d\n" % (number, number) for number in range(2000))
@@ -53,18 +51,6 @@ def test_40_stalled_uploads_of_one_person_hold_up_nobody_else(site: WebSite):
         upload = bobs.begin(len(CSV), "bob.csv")
         assert bobs.send(upload, 0, CSV).status_code == 204
         assert all(is_unanswered(each) for each in stalled)
-
-
-def test_150_announcements_of_more_than_the_disk_has_hold_up_nobody_else(tmp_path: Path):
-    with running_site(tmp_path, operators=BOB, UPLOAD_QUOTA_BYTES="0", **PATIENT) as site:
-        # Together a hundred times what is free, or 150 times 60 GB.
-        size = min(60 * 10**9, shutil.disk_usage(site.var_dir).free * 3 // 4)
-        announcing = Uploader(site, site.signed_in())
-        for _ in range(ANNOUNCED):
-            announcing.begin(size)
-        assert site.signed_in("bob", BOB["bob"]).get(site.url, timeout=PATIENCE).status_code == 200
-        bobs = Uploader(site, site.signed_in("bob", BOB["bob"]))
-        assert bobs.send(bobs.begin(len(CSV), "bob.csv"), 0, CSV).status_code == 204
 
 
 @pytest.fixture(scope="module")
