@@ -9,7 +9,7 @@ from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ScanPolicy, scan
 from importer.engine.source.dialect import RFC4180, Dialect
-from importer.engine.source.records.blocks import blocks
+from importer.engine.source.records.blocks import Block, blocks
 from importer.engine.validation import FieldCheck, ValidationRules
 from tests.engine.reference import in_file
 from tests.engine.validation.test_validator import DIALECTS, written
@@ -25,11 +25,14 @@ def rules_of(dialect: Dialect, check: FieldCheck, mariadb: bool = True) -> Valid
     return ValidationRules(dialect, (check, FieldCheck("t", "varchar(9)", null_markers=("NA",))), mariadb)
 
 
-def may_have(rules: ValidationRules, value: str, *, quoting: bool = False) -> bool:
-    dialect = rules.dialect
+def blocks_of(dialect: Dialect, value: str, *, quoting: bool = False) -> list[Block]:
     data = written(dialect, [[value, "x"]], quoting)
     with in_file(data) as fd:
-        return any(rules.look(each).may_have_null_marker() for each in blocks(fd, dialect, 0, 1, len(data)))
+        return list(blocks(fd, dialect, 0, 1, len(data)))
+
+
+def may_have(rules: ValidationRules, looked_at: list[Block]) -> bool:
+    return any(rules.look(each).may_have_null_marker() for each in looked_at)
 
 
 def is_null_in_the_dialect(dialect: Dialect, value: str, quoting: bool) -> bool:
@@ -43,10 +46,11 @@ def is_null_in_the_dialect(dialect: Dialect, value: str, quoting: bool) -> bool:
 def test_each_marker_without_a_digit_is_found(monkeypatch: pytest.MonkeyPatch, dialect: Dialect, library: bool):
     if not library:
         monkeypatch.setattr(loader, "library", lambda: None)
+    files = {each: blocks_of(dialect, each[0], quoting=each[1]) for each in product(MARKERS, (True, False))}
     for type_, mariadb in product(TYPES, (True, False)):
         rules = rules_of(dialect, FieldCheck("a", type_, null_markers=MARKERS), mariadb)
-        for marker, quoting in product(MARKERS, (True, False)):
-            found = may_have(rules, marker, quoting=quoting)
+        for (marker, quoting), looked_at in files.items():
+            found = may_have(rules, looked_at)
             assert found or is_null_in_the_dialect(dialect, marker, quoting), (type_, marker, mariadb, quoting)
 
 
@@ -54,7 +58,7 @@ def test_each_marker_without_a_digit_is_found(monkeypatch: pytest.MonkeyPatch, d
     ("type_", "value"), [("int", "7"), ("double", "1e3"), ("date", "2024-01-31"), ("time", "1:02")]
 )
 def test_a_number_or_time_is_none(type_: str, value: str):
-    assert not may_have(rules_of(RFC4180, FieldCheck("a", type_, null_markers=MARKERS)), value)
+    assert not may_have(rules_of(RFC4180, FieldCheck("a", type_, null_markers=MARKERS)), blocks_of(RFC4180, value))
 
 
 @pytest.mark.parametrize(
