@@ -302,6 +302,7 @@ class TestServerChanged:
         assert (job.status, job.balanced, job.plan.statements.method) == (Status.SUCCEEDED, True, "insert_prepared")
         assert contents(database) == (ROWS, ROWS)
 
+    @on_one_server
     def test_a_table_dropped_since_the_plan_is_reported(
         self, server: TestServer, database: Address, target: Target, source: SourceFile
     ):
@@ -313,6 +314,7 @@ class TestServerChanged:
         server.run(f"CREATE TABLE {database.database}.t (n INT, word VARCHAR(20))")
         repaired(job, database)
 
+    @on_one_server
     def test_ledger_dropped_in_the_middle_ends_the_job_before_a_row_comes_twice(
         self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
     ):
@@ -322,6 +324,7 @@ class TestServerChanged:
         job = failed(job, f"{ledger.TABLE} has forgotten this import", "import the file as a new one")
         nothing_is_left(database, job)
 
+    @on_one_server
     def test_ledger_dropped_before_the_verification_ends_the_job_before_a_row_comes_twice(
         self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
     ):
