@@ -75,6 +75,7 @@ def test_import_csv_starts_without_packages_that_it_may_not_need(tmp_path):
     assert loaded & LATER == set()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("process", STARTS)
 def test_once_started_a_process_looks_for_garbage_again_but_not_in_its_modules(process, tmp_path):
     assert printed_by(STARTED + STARTS[process], tmp_path) == ["True", str(LOOK_AFTER), "True"]
