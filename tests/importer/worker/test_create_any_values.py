@@ -107,7 +107,8 @@ def test_each_value_arrives_as_it_is_written_or_as_its_mapping_reads_it(target, 
         table = read_table(connection, target.database, "made")
     for at, (name, texts) in enumerate(columns.items()):
         column, how = table.columns[at + 1], job.mapping[at + 1]
-        if name in ("leading zeros", "plus", "exponent"):
+        # Few numbers may have no zero in front.
+        if name in ("plus", "exponent") or (name == "leading zeros" and any(text.startswith("0") for text in texts)):
             assert column.charset, f"{name} is {column.type}"
         for row, values in stored.items():
             assert values[at] == expected(texts[row], how, column), f"{name} {column.type}, row {row}"
