@@ -1,5 +1,6 @@
 """Everybody can use every page: axe-core finds nothing on it, in light and in dark colours, and no script complains."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,11 +19,11 @@ from tests.importer.migrations.pages import ACTIONS, LOOKED_AT, PAGES, Page
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1200)]
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
-# All rules that axe-core has switched on, its best practices included. In dark colours the same elements are there,
-# so that only the rules of colours can find more. The style sheets need not be parsed for axe-core, which takes a fifth
-# of its time: the one rule that reads them is experimental, and off.
+# All rules that axe-core has switched on, its best practices included, but those of colours. The style sheets need not
+# be parsed for axe-core, which takes a fifth of its time: the one rule that reads them is experimental, and off.
+OF_COLOURS = ["color-contrast", "link-in-text-block"]
 PRELOAD = {"preload": {"assets": ["media"]}}
-RULES = {"light": PRELOAD, "dark": PRELOAD | {"runOnly": ["color-contrast", "link-in-text-block"]}}
+RULES = PRELOAD | {"rules": {each: {"enabled": False} for each in OF_COLOURS}}
 # Everything is open that can be opened, no menu covers what is below it, and no colour is on its way to another one.
 PREPARE = """() => {
     const still = new CSSStyleSheet();
@@ -32,9 +33,44 @@ PREPARE = """() => {
 }"""
 LOADED = "() => !document.querySelector('.htmx-request')"
 FIND = """async (options) => {
-    const { violations } = await axe.run(document, { ...options, resultTypes: ["violations"] });
+    const { violations } = await axe.run(window.unlike ?? document, { ...options, resultTypes: ["violations"] });
     return violations.flatMap(({ id, nodes }) =>
         nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`));
+}"""
+# What the rules of colours are for: the first elements that look alike on all pages together. Most of axe-core's time
+# would go into the same colours again. Keeps them in window.unlike, and returns what they look like. What is out of the
+# flow may have anything behind it, so it is looked at on each page.
+UNLIKE = """(seen) => {
+    const MOST = 2, found = [], backs = new Map([[null, ""]]);
+    const back = (each) => {
+        if (!backs.has(each)) {
+            const { backgroundColor, backgroundImage, opacity, filter, position } = getComputedStyle(each);
+            const own = [backgroundColor, backgroundImage, opacity, filter].join();
+            const flows = ["static", "relative", "sticky"].includes(position) || !each.closest("main") ? "" : location;
+            const clear = "rgba(0, 0, 0, 0),none,1,none";
+            backs.set(each, back(each.parentElement) + (own === clear ? "" : own) + flows);
+        }
+        return backs.get(each);
+    };
+    const isText = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim().length > 1;
+    const OFF = ":disabled, :disabled *, [aria-disabled=true] *";
+    const isOff = (each) => each.matches(OFF) || each.closest("label")?.control?.disabled;
+    window.unlike = [...document.querySelectorAll("body *")].filter((each) => {
+        const isField = each.matches("input, select, textarea");
+        if (!isField && ![...each.childNodes].some(isText)) return false;
+        const { width, height, right, bottom } = each.getBoundingClientRect();
+        const isShown = Math.min(width, height) > 1 && right > 0 && bottom + scrollY > 0;
+        if (!isShown || !each.checkVisibility({ checkVisibilityCSS: true })) return false;
+        const style = getComputedStyle(each), around = getComputedStyle(each.parentElement);
+        const { color, fontSize, fontWeight, textShadow, textDecorationLine, borderBottom } = style;
+        const text = [color, fontSize, fontWeight, textShadow, textDecorationLine, borderBottom, around.color];
+        const looks = [each.tagName, isOff(each), ...text, back(each)].join("|");
+        if ((seen[looks] ?? 0) >= MOST) return false;
+        seen[looks] = (seen[looks] ?? 0) + 1;
+        found.push(looks);
+        return true;
+    });
+    return found;
 }"""
 
 
@@ -43,6 +79,7 @@ class Looker:
 
     def __init__(self, tab: Tab) -> None:
         self.tab, self.found = tab, list[str]()
+        self.seen = {scheme: Counter[str]() for scheme in ("light", "dark")}
         self.page = Page("")
         tab.on("console", self._hear)
         tab.on("pageerror", lambda error: self._note(str(error)))
@@ -55,10 +92,14 @@ class Looker:
         assert self.tab.url.endswith(address(page)), page
         self.tab.evaluate(PREPARE)
         self.tab.wait_for_function(LOADED)
-        for scheme, rules in RULES.items():
+        for each in self.tab.evaluate(FIND, RULES):
+            self._note(each)
+        for scheme, seen in self.seen.items():
             self.tab.emulate_media(color_scheme=scheme)
             expect(self.tab.locator("html")).to_have_attribute("data-bs-theme", scheme)
-            for each in self.tab.evaluate(FIND, rules):
+            unlike = self.tab.evaluate(UNLIKE, seen)
+            seen.update(unlike)
+            for each in self.tab.evaluate(FIND, PRELOAD | {"runOnly": OF_COLOURS}) if unlike else ():
                 self._note(f"{scheme}: {each}")
 
     def _hear(self, message: ConsoleMessage) -> None:
