@@ -96,10 +96,6 @@ release: ## build the source archive and the wheel, which needs no compiler, int
 	@scripts/setup.sh app release
 	$(PY) -m scripts.release $(or $(DIST),dist) $(PYTHONS)
 
-tables: ## write the tables of a new database as SQL, after a new migration
-	@scripts/setup.sh tests
-	$(PY) -m scripts.tables
-
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh tests
 	for name in "" -uv -redis -telemetry -dev -bench -chart -clients -release -integrations; do \

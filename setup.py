@@ -74,7 +74,6 @@ setup(
         f"{APP}.dashboard.static": ["**/*"],
         # Installed, too, to compile the library later and to check that it is built from these sources.
         PACKAGE: ["src/**/*.c", "src/**/*.h"],
-        f"{APP}.importer.migrations": ["tables.sql"],
     },
     cmdclass={"bdist_wheel": TagWheel, "build_ext": BuildLibrary},
     ext_modules=[

@@ -221,7 +221,7 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     private_sqlite(Path(DATABASES["default"]["NAME"]))
 if "mysql" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"]["OPTIONS"] = server_options(DATABASES["default"])
-    # Of the three conditional constraints of allauth, one is made by importer/migrations/0035_one_second_factor.py; the
+    # Of the three conditional constraints of allauth, one is made by importer/migrations/0001_initial.py; the
     # others are about addresses of mail, by which nobody signs in.
     SILENCED_SYSTEM_CHECKS = ["models.W036"]
 

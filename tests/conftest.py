@@ -21,7 +21,7 @@ from importer.sources.store.file_store import FileStore, file_store
 from tests import alternation, examples  # noqa: F401 - registers the profiles before pytest loads one
 from tests.documents import all_checked
 from tests.file_servers.s3 import S3Files, s3_files
-from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401
+from tests.filled.fixtures import filled, filled_once  # noqa: F401
 from tests.prepared import copy_of_tables, copy_static_files
 from tests.shell import Shell, running_shell
 from tests.stack import Stack, running, wait_until

@@ -136,13 +136,6 @@ def test_all_places_name_the_same_pythons():
     assert set(re.findall(r"FROM python:(3\.\d+)", (ROOT / "Dockerfile").read_text())) <= set(supported)
 
 
-def test_the_tables_of_a_new_database_are_those_of_the_newest_migration():
-    """tests/importer/management/test_application_tables.py compares them with what the migrations make."""
-    from importer.management.application_tables import TABLES, head_of, newest
-
-    assert TABLES.read_text().startswith(head_of(newest())), "run: make tables"
-
-
 class TestContainers:
     def test_the_compose_file_is_valid(self):
         check = ("-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml")

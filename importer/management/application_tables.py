@@ -5,20 +5,22 @@ After migrations it sees to it that the number of an import is given once.
 Says what is wrong with a database of the application that cannot be used.
 """
 
+import fcntl
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import MySQLdb
 from django.conf import settings
 from django.core.management import call_command
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Max
-from django.utils import timezone
 
 from config.environment import python_path
 from importer.engine.errors import Problem
@@ -29,15 +31,7 @@ from importer.models import ImportJob, JobRecord, Target
 ALL_APPLICATIONS = "config.settings"
 MIGRATE = "from django.core.management import call_command as call; import django; django.setup()"
 MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
-# The tables of a new SQLite database, as all migrations leave them (`make tables`); each part ends in END.
-TABLES = MIGRATIONS / "tables.sql"
-END = "\n-- next --\n"
 IMPORTS = ImportJob._meta.db_table
-
-
-def head_of(newest: str) -> str:
-    """The first part of TABLES: the newest migration of the importer that it has."""
-    return f"-- The tables after {newest}. Made by `make tables`; do not edit."
 
 
 def require_tables() -> None:
@@ -47,9 +41,11 @@ def require_tables() -> None:
     """
     if not _exist():
         sys.stderr.write(f"First use: Millrace keeps its records in {settings.VAR_DIR}.\n")
-        if not create_tables() or _newest_applied() < newest():
-            _migrate()
-    elif _newest_applied() < newest():
+        with _one_at_a_time():
+            # Another first command may have been faster.
+            if not _exist():
+                _migrate()
+    elif _newest_applied() < _newest():
         if settings.IS_CHECKOUT or connection.vendor != "sqlite":
             raise Problem(
                 "The application's database is of an older version of Millrace.",
@@ -57,30 +53,6 @@ def require_tables() -> None:
             )
         sys.stderr.write("Updating the records of earlier imports to this version of Millrace.\n")
         _migrate()
-
-
-def create_tables() -> bool:
-    """Create the tables of an empty SQLite database from TABLES, which may be older than the newest migration.
-
-    It takes a tenth of a second; the migrations take seconds. Returns False for another server, and if the database
-    has tables already.
-    """
-    if connection.vendor != "sqlite" or not TABLES.is_file() or _exist():
-        return False
-    with transaction.atomic():
-        # Another first command may have been faster, while this one waited for the lock.
-        if _exist():
-            return True
-        with connection.cursor() as cursor:
-            for statement in TABLES.read_text().split(END)[1:-1]:
-                cursor.execute(statement)
-        MigrationRecorder.Migration.objects.update(applied=timezone.now())
-    return True
-
-
-def newest() -> str:
-    """The name of the newest migration of the importer. Names begin with a number of four digits."""
-    return max(each.stem for each in MIGRATIONS.glob("[0-9]*.py"))
 
 
 def unusable(error: OperationalError) -> Problem | None:
@@ -111,7 +83,7 @@ def continue_numbers() -> None:
     A restored database counts on from its last row, and SQLite does so after a migration that creates a table again.
     """
     if {IMPORTS, JobRecord._meta.db_table} - set(connection.introspection.table_names()):
-        return  # The migrations of an earlier version.
+        return  # Not all migrations have run, such as by `migrate auth`.
     number = next_number()
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
@@ -120,8 +92,24 @@ def continue_numbers() -> None:
             _continue_on_server(cursor, number)
 
 
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Wait until no other command makes the tables of this VAR_DIR. The lock is on the folder: no file stays."""
+    folder = os.open(settings.VAR_DIR, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
 def _exist() -> bool:
     return Target._meta.db_table in connection.introspection.table_names()
+
+
+def _newest() -> str:
+    """The name of the newest migration of the importer. Names begin with a number of four digits."""
+    return max(each.stem for each in MIGRATIONS.glob("[0-9]*.py"))
 
 
 def _newest_applied() -> str:

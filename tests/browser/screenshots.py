@@ -20,7 +20,7 @@ from playwright.sync_api import Page as Tab
 from tests.browser import states
 from tests.browser.conftest import session
 from tests.browser.visits import address, visits
-from tests.importer.migrations.pages import Page
+from tests.filled.pages import Page
 from tests.people import admin
 from tests.targets import saved_target
 
@@ -39,7 +39,7 @@ TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElemen
 
 
 @pytest.mark.parametrize(("scheme", "size"), VARIANTS)
-def test_take_screenshots(chromium: Browser, live_server, old, for_visits, scheme: str, size: str):
+def test_take_screenshots(chromium: Browser, live_server, filled, for_visits, scheme: str, size: str):
     folder, too_wide = FOLDER / f"{scheme}-{size}", []
     context = chromium.new_context(base_url=live_server.url, viewport=SIZES[size], color_scheme=scheme)
     for number, (browser, pages) in enumerate(visits()):

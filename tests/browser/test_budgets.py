@@ -13,7 +13,7 @@ from django.test import Client
 from importer.models import ImportJob
 from tests.browser.visits import address, visits
 from tests.cost import Cost, cost_of
-from tests.importer.migrations.pages import Page
+from tests.filled.pages import Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -73,7 +73,7 @@ def looked(browser: Client, page: Page) -> tuple[Any, Cost]:
     return answers[0], cost
 
 
-def test_each_page_keeps_its_budgets_of_bytes_and_of_work(old, settings):
+def test_each_page_keeps_its_budgets_of_bytes_and_of_work(filled, settings):
     settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:1", "Keys"
     seen = visits()
     repeat_imports()

@@ -13,7 +13,7 @@ from playwright.sync_api import Page as Tab
 from dashboard import urls
 from tests.browser.conftest import session
 from tests.browser.visits import NO_PAGE, address, visits
-from tests.importer.migrations.pages import ACTIONS, LOOKED_AT, PAGES, Page
+from tests.filled.pages import ACTIONS, LOOKED_AT, PAGES, Page
 
 # 120 pages in two schemes take a minute of processor time, most of it in the browser.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1200)]
@@ -112,14 +112,14 @@ class Looker:
 
 
 @pytest.fixture
-def tab(chromium, live_server, old, for_visits) -> Iterator[Tab]:
+def tab(chromium, live_server, filled, for_visits) -> Iterator[Tab]:
     context = chromium.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
     context.add_init_script(AXE)
     yield context.new_page()
     context.close()
 
 
-def test_each_page_has_a_visit(old):
+def test_each_page_has_a_visit(filled):
     """What has no visit says that it is never opened: buttons lead to it."""
     seen = visits()
     admin, _ = seen[0]

@@ -1,4 +1,4 @@
-"""Every page of the application, with whose sessions they are looked at; the objects are those of the old version."""
+"""Every page of the application, with whose sessions they are looked at; objects are those of the filled database."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,17 +22,17 @@ from fido2.webauthn import (
 from importer.access import people, tokens
 from importer.models import Level, Role, Target
 from tests.dashboard.lab.reports import reported
-from tests.importer.migrations.pages import LOOKED_AT, PAGES, REJECTS, Page
+from tests.filled.pages import LOOKED_AT, PAGES, REJECTS, Page
 
 PASSWORD = "mill-race-9"
-# Pages of the old version's objects that have no other elements than others: they would only take time.
+# Pages of its objects that have no other elements than others: they would only take time.
 ALIKE = {
     *(f"job {pk}" for pk in (5, 7, 9, 10, 11, 12, 13, 17)),
     *("jobs ?sort=method", "history ?chart=time", "lab 3", "schedule 3"),
     *("schedule_new ?job=1", "schedule_edit 3", "history_compare ?jobs=17&jobs=23"),
     *(f"new_source {REJECTS} ?again=13", f"new_source {LOOKED_AT} ?again=3"),
 }
-# What an admin sees of what the old version did not have, and an address that leads nowhere.
+# What an admin sees of what the filled database does not have, and an address that leads nowhere.
 LATER = (
     Page("job_rejected", (3,)),
     Page("people"),
@@ -106,7 +106,7 @@ def is_page(answer: HttpResponse) -> bool:
 
 
 def visits() -> list[tuple[Client, Sequence[Page]]]:
-    """Who looks at which pages. Makes what the old version did not have."""
+    """Who looks at which pages. Makes what the filled database does not have."""
     admin, bob = User.objects.get(username="admin"), people.add("bob", Role.VIEWER)
     group = Group.objects.create(pk=1, name="shop")
     group.user_set.add(bob)

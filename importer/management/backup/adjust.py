@@ -29,7 +29,7 @@ LAB_UNDER_WAY = Problem(
 def adjust(alias: str, manifest: Manifest, uploads: str) -> None:
     """Change the restored database of this connection: paths below `uploads`, nothing under way, everybody signed out.
 
-    Updates alone, of columns that earlier versions have, too.
+    Updates alone, of columns that tables of an earlier state have, too.
     """
     _end_imports(alias)
     _end_runs(alias)

@@ -8,7 +8,6 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
 from django.db.models import Model
 
 from importer.engine.errors import Problem
@@ -97,13 +96,7 @@ def _migrate_to(manifest: Manifest) -> None:
         return
     executor = MigrationExecutor(connection)
     wanted = {(app, name) for app, names in manifest.migrations.items() for name in names}
-    all_squashed = executor.loader.replacements.items()
-    squashed = {key for key, each in all_squashed if wanted.issuperset(each.replaces)}
-    if len(squashed) < len(all_squashed):
-        # Django puts a squashed migration in the place of others in a database without tables, but the backup is of a
-        # version between these.
-        executor.loader, squashed = MigrationLoader(connection, replace_migrations=False), set()
-    nodes = {key: node for key, node in executor.loader.graph.node_map.items() if key in wanted | squashed}
+    nodes = {key: node for key, node in executor.loader.graph.node_map.items() if key in wanted}
     # Django would undo the later ones for a target that it has reached on the way to another.
     executor.migrate(
         [key for key, node in sorted(nodes.items()) if not any(each.key in nodes for each in node.children)]

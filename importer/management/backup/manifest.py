@@ -26,7 +26,7 @@ class Stored:
 class Manifest:
     """What a backup holds. `database`: sqlite or mysql. `uploads`: the folder that the paths in the database are in.
 
-    `migrations`: the applied ones by application, which are the state of the tables; not those that replace others.
+    `migrations`: the applied ones by application, which are the state of the tables.
     """
 
     format: int
@@ -56,13 +56,10 @@ def manifest_from_json(text: bytes) -> Manifest:
 
 
 def applied_migrations() -> dict[str, list[str]]:
-    """The migrations of this installation's database, by application.
-
-    A squashed one is left out: it is recorded together with those that it replaces, however these were applied.
-    """
+    """The migrations of this installation's database that this program has, by application."""
     loader = MigrationLoader(connection)
     found: dict[str, list[str]] = {}
-    for app, name in sorted(set(loader.applied_migrations) - set(loader.replacements)):
+    for app, name in sorted(loader.applied_migrations.keys() & loader.disk_migrations.keys()):
         found.setdefault(app, []).append(name)
     return found
 
@@ -76,6 +73,6 @@ def refuse_newer(manifest: Manifest) -> None:
 
 def _too_new(version: str) -> Problem:
     return Problem(
-        f"The backup is of Millrace {version}, which is newer than this one, {settings.VERSION}.",
-        advice="Restore it with that version or a later one.",
+        f"The backup is of Millrace {version}, whose form or tables this one, {settings.VERSION}, does not know.",
+        advice="Restore it with the program that made it or a later one (docs/backup.md).",
     )

@@ -86,13 +86,9 @@ def _stored_columns(of: BaseDatabaseWrapper, table: str) -> list[str]:
 
 
 def _batches(path: Path) -> Iterator[tuple[str, list[list[Any]]]]:
-    """Statements with the rows for them, about BATCH_BYTES at once.
-
-    A backup of an earlier version has values of generated columns, too. They are left out.
-    """
+    """Statements with the rows for them, about BATCH_BYTES at once."""
     statement, size = "", 0
     rows: list[list[Any]] = []
-    stored: list[int] = []  # the places of the values in a line
     with gzip.open(path, "rb") as lines:
         for line in lines:
             value = json.loads(line)
@@ -100,14 +96,11 @@ def _batches(path: Path) -> Iterator[tuple[str, list[list[Any]]]]:
                 yield statement, rows
                 rows, size = [], 0
             if isinstance(value, dict):
-                names: list[str] = value["columns"]
-                may_be_named = set(_stored_columns(connection, value["table"]))
-                stored = [place for place, name in enumerate(names) if name in may_be_named]
-                columns = ", ".join(_quoted(names[place]) for place in stored)
-                places = ", ".join(["%s"] * len(stored))
+                columns = ", ".join(map(_quoted, value["columns"]))
+                places = ", ".join(["%s"] * len(value["columns"]))
                 statement = f"INSERT INTO {_quoted(value['table'])} ({columns}) VALUES ({places})"
             else:
-                rows.append([_from_json(value[place]) for place in stored])
+                rows.append(list(map(_from_json, value)))
                 size += len(line)
     if rows:
         yield statement, rows

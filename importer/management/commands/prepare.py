@@ -7,7 +7,6 @@ from django.core.management import call_command
 from django.db import connection
 
 from importer.engine.errors import Problem
-from importer.management.application_tables import create_tables
 from importer.management.backup.restore import finish_interrupted
 from importer.management.base_command import CheckedCommand
 from importer.sources import abandoned
@@ -21,7 +20,6 @@ class Command(CheckedCommand):
         _require_utf8mb4()
         if finish_interrupted():
             self.stdout.write("A restore that was interrupted is finished.")
-        create_tables()
         call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
         call_command("ensure_admin", stdout=self.stdout)

@@ -12,8 +12,8 @@ from django.test import override_settings
 
 from config.contracts.outcomes import REFUSED
 from config.environment import fernet_key, stored_key
+from tests.filled.filled_database import used_by_the_application
 from tests.importer.management.installation import Installation
-from tests.importer.migrations.old_database import used_by_the_application
 
 KEYS = ("SECRET_KEY", "ENCRYPTION_KEYS")
 

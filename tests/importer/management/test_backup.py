@@ -22,8 +22,8 @@ from importer.worker.hosts import presence
 from tests.conftest import FLAVOURS
 from tests.importer.management.in_process import InProcess, make_keys
 from tests.importer.management.installation import Installation
-from tests.importer.migrations.schema import schema_in_file, schema_on_server
 from tests.prepared import address_of
+from tests.schema import schema_in_file, schema_on_server
 from tests.stack import wait_until
 from tests.targets import TestServer
 
@@ -91,7 +91,7 @@ def test_a_restored_installation_imports_with_its_passwords_and_retries_its_jobs
     if kind == "sqlite" and server.flavour != "mariadb":
         pytest.skip("which server is the target does not matter to SQLite")
     if kind == "server" and server.flavour != max(servers):
-        pytest.skip("one server is enough for the application's tables; MariaDB has those of an earlier version below")
+        pytest.skip("one server is enough for the application's tables; MariaDB has those of an earlier state below")
     people = tmp_path / "people.csv"
     people.write_text("id,name\n" + "".join(f"{n},Zoë {n}\n" for n in range(1, 50)))
     backup = tmp_path / "b.tar"
@@ -127,8 +127,8 @@ def schema_of(installation: Installation, url: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", *FLAVOURS])
-def test_one_of_an_earlier_version_is_brought_up_to_date(kind: str, servers: dict[str, TestServer], tmp_path: Path):
-    """By the migrations one after another, to the tables that a new database gets at once.
+def test_one_with_earlier_tables_is_brought_up_to_date(kind: str, servers: dict[str, TestServer], tmp_path: Path):
+    """By the migrations that it lacks, to the tables that a new database gets at once.
 
     On a server into a database without tables: no transaction changes tables.
     """
@@ -137,7 +137,7 @@ def test_one_of_an_earlier_version_is_brought_up_to_date(kind: str, servers: dic
         old, new = Installation.with_tables(tmp_path / "old", first), Installation(tmp_path / "new", second)
         old.manage("ensure_admin")
         made_at_once = schema_of(old, first)
-        old.manage("migrate", "importer", "0050")
+        old.manage("migrate", "usersessions", "zero")
         assert schema_of(old, first) != made_at_once
         old.manage("backup", "create", str(backup))
         new.manage("backup", "restore", str(backup))
@@ -246,7 +246,7 @@ class TestChecked:
 
     def test_an_archive_of_a_later_format_says_so(self, backup, tmp_path):
         later = rewritten(backup, tmp_path / "later.tar", manifest={"format": 2, "version": "9.1"})
-        with pytest.raises(Problem, match=r"of Millrace 9\.1, which is newer"):
+        with pytest.raises(Problem, match=r"of Millrace 9\.1, whose form or tables"):
             checked(later)
 
 
@@ -312,7 +312,7 @@ class TestRestore:
     def test_one_of_a_newer_version_is_refused(self, here, backup, empty, tmp_path):
         later = {"version": "9.1", "migrations": {"importer": ["9999_later"]}}
         newer = rewritten(backup, tmp_path / "newer.tar", manifest=later)
-        assert "of Millrace 9.1, which is newer" in here(empty).refused("backup", "restore", str(newer))
+        assert "of Millrace 9.1, whose form or tables" in here(empty).refused("backup", "restore", str(newer))
 
     def test_one_of_another_kind_of_database_is_refused(self, here, backup, empty, tmp_path):
         other = rewritten(backup, tmp_path / "other.tar", manifest={"database": "mysql"})

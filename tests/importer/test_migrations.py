@@ -14,9 +14,11 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ModelState, ProjectState
 from django.db.models.fields import NOT_PROVIDED
 
-# Each released version with its last migration, the newest last. Migrations after that are under the rule.
+# Each released version with its last migration, the newest last. Migrations after that are under the rule; before the
+# first release, those after FIRST.
 RELEASES: dict[str, str] = {}
-CHANGELOG = Path(__file__).parents[3] / "CHANGELOG.md"
+FIRST = "0001_initial"
+CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 # Operations that old code survives although they look otherwise, as "migration: operation", each with the reason, such
 # as "no code has used the field since 0.3".
 EXCEPTIONS: dict[str, str] = {}
@@ -66,10 +68,10 @@ def _kind(field: models.Field) -> str:
 
 def under_the_rule() -> Iterator[tuple[str, Operation, ProjectState]]:
     """Each operation of a migration under the rule, with its name and the state before it."""
-    # Not squashed: that is for new databases, on which no old code works.
-    loader = MigrationLoader(None, replace_migrations=False)
+    loader = MigrationLoader(None)
+    last = [FIRST, *RELEASES.values()][-1]
     for key, migration in sorted(loader.graph.nodes.items()):
-        if key[0] == "importer" and RELEASES and key[1] > list(RELEASES.values())[-1]:
+        if key[0] == "importer" and key[1] > last:
             state = loader.project_state(key, at_end=False)
             for operation in migration.operations:
                 yield f"{key[1]}: {operation.describe()}", operation, state.clone()

@@ -1,4 +1,4 @@
-"""Every address of the application with the old version's objects, and what has to stand on its page."""
+"""Every address of the application with the objects of the filled database, and what has to stand on its page."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -246,7 +246,7 @@ LEFT_OUT = {
     "logout": "is part of that test",
     **dict.fromkeys(
         (each.name for each in sign_in.urlpatterns if each.name not in ("login", "logout")),
-        "one's own account, of which the old version stored no more than the password",
+        "one's own account, of which the rows have no more than the password",
     ),
     **dict.fromkeys(
         (
@@ -254,41 +254,37 @@ LEFT_OUT = {
             for each in urls.pages
             if each.name.startswith(("people", "person", "group", "grant", "invitation"))
         ),
-        "people, groups and grants, of which the old version stored no more than the names",
+        "people, groups and grants, of which the rows have no more than the names",
     ),
-    "account_own": "the time zone of a person, which the old version did not have",
+    "account_own": "the time zone of a person, which the rows do not have",
     **dict.fromkeys(
         ("job_approve", "job_refuse", "lab_approve", "lab_refuse"),
-        "approvals, for which the old version did not ask",
+        "approvals, which the rows do not have",
     ),
-    **dict.fromkeys(
-        ("account_token_new", "account_token_revoke"), "tokens for programs, which the old version did not have"
-    ),
+    **dict.fromkeys(("account_token_new", "account_token_revoke"), "tokens for programs, which the rows do not have"),
     **dict.fromkeys(
         ("lab_clean_now", "lab_end_without"), "ways out for a lab that cannot clean up, a state that is newer"
     ),
-    **dict.fromkeys(("audit", "audit_csv"), "the audit log, which the old version did not have"),
+    **dict.fromkeys(("audit", "audit_csv"), "the audit log, which the rows do not have"),
     **dict.fromkeys(("job_edit", "job_run_again"), "new imports that begin with the file and settings of an old one"),
     **dict.fromkeys(
         ("job_rejected", "job_fix_row", "job_fixed_rows", "job_load_fixed"),
-        "rejected rows that are fixed in place, which the old version did not have",
+        "rejected rows that are fixed in place, which the rows do not have",
     ),
     **dict.fromkeys(("api_docs", "api_schema"), "the description of the API: nothing stored is shown"),
     "new_findings": "what the scan of an upload has found so far: nothing stored is shown",
-    **dict.fromkeys(
-        ("account_filter_save", "account_filter_delete"), "saved filters, which the old version did not have"
-    ),
+    **dict.fromkeys(("account_filter_save", "account_filter_delete"), "saved filters, which the rows do not have"),
     **dict.fromkeys(
         ("new_from_lines", "new_together"),
-        "files of a connection in a new import, which the old version had in schedules only",
+        "files of a connection in a new import, which the rows do not have",
     ),
     "job_why": "what the server does now: nothing stored is shown",
-    "lab_report": "the stored report of an experiment, which the old version did not keep",
+    "lab_report": "the stored report of an experiment, which the rows do not have",
     "uploads": "begins an upload: nothing stored is shown",
     "upload": "speaks tus, and has a test of its own",
     **dict.fromkeys(
         ("direct_uploads", "direct_upload", "direct_part"),
-        "uploads straight into a store, which the old version did not have",
+        "uploads straight into a store, which the rows do not have",
     ),
 }
 # Names whose pages are looked at for every object, not only for those above.
