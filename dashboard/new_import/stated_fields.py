@@ -36,7 +36,7 @@ def with_answers(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def restored(values: Mapping[str, str]) -> dict[str, str]:
-    """Stored values. Those of an older version do not say which fields were set: all were."""
+    """Values that were stored, or that a link has. Those of a link do not say which fields were set: all were."""
     return dict(values) if not values or ANSWERED in values else with_answers(values)
 
 

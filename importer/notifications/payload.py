@@ -74,7 +74,6 @@ def _run(run: ScheduleRun) -> dict[str, Any]:
     rows = rows_of(ImportJob.objects.filter(picked__run=run))
     return {
         "run": run.pk,
-        "id": run.pk,  # its old name
         "schedule": {
             "id": run.schedule_id,
             "name": run.schedule.name,
@@ -96,7 +95,6 @@ def _outcome(words: str | None) -> dict[str, str | None]:
 def _job(job: ImportJob) -> dict[str, Any]:
     return {
         "job": job.pk,
-        "id": job.pk,  # its old name
         "url": link("job", job.pk),
         "status": job.status,
         **_outcome(ended.words if (ended := outcome(job)) else None),

@@ -22,7 +22,6 @@ def subject(payload: dict[str, Any]) -> str:
 def bodies(payload: dict[str, Any], channel: str) -> tuple[str, str]:
     """The message as plain text and as HTML."""
     job, run, problem = (payload[name] or {} for name in ("job", "run", "problem"))
-    # Payloads of older versions have no outcome.
     words = run.get("outcome") or job.get("outcome")
     context = {
         "title": payload["title"][:1].upper() + payload["title"][1:],

@@ -21,7 +21,6 @@ from importer.engine.reading.other_file import COMPARED, profile_like
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.header_names import match_names
-from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import from_json, to_json
 from importer.engine.units import count_of
 from importer.models import ImportJob, Level, MappingPreset, Schedule, SourceFile, Target
@@ -92,12 +91,8 @@ def save_from_job(name: str, job: ImportJob, user: User | None = None) -> Mappin
 
 
 def header_of(job: ImportJob) -> list[str]:
-    """The names of the fields of a job's file, which may be gone; only jobs of older versions need it.
-
-    Raises Problem if such a job's file cannot be read.
-    """
-    known = [each.field for each in job.reading.columns]
-    return known or list(profile_file(location_of(job.source), job.file_dialect).header)
+    """The names of the fields of a job's file, which may be gone."""
+    return [each.field for each in job.reading.columns]
 
 
 def replace(preset: MappingPreset, prepared: PreparedImport) -> MappingPreset:
@@ -162,7 +157,7 @@ def exported(preset: MappingPreset | Schedule) -> ExportedPreset:
 
 
 def read_exported(values: Mapping[str, Any]) -> ExportedPreset:
-    """The preset that exported() gave, from its JSON, of this or an older version. Raises Problem for anything else."""
+    """The preset that exported() gave, from its JSON. Raises Problem for anything else."""
     import msgspec
 
     advice = "Export the preset again, and change nothing in the file."

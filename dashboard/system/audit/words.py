@@ -46,9 +46,6 @@ WORDS = {
     "job_delete": "delete import",
     "storage_policy": "change what is kept",
     "storage_file_delete": "delete file",
-    # As older versions recorded them.
-    "room_policy": "change what is kept",
-    "room_file_delete": "delete file",
     "schedule_new": "add schedule",
     "schedule_edit": "change schedule",
     "schedule_subscriptions": "choose who is notified",

@@ -49,9 +49,8 @@ class ChunkSession:
 
     @cached_property
     def updates_per_row(self) -> int:
-        """ImportPlan.updates_per_row; 0 if equal rows need not be told, or the ledger cannot say how many they are."""
-        counts = self.chunk_load.statements.replacing and self.plan.updates_per_row
-        return self.plan.updates_per_row if counts and ledger.counts_unchanged(self.connection) else 0
+        """ImportPlan.updates_per_row; 0 if equal rows need not be told."""
+        return self.plan.updates_per_row if self.chunk_load.statements.replacing else 0
 
     @cached_property
     def source(self) -> ChunkSource:

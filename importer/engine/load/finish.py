@@ -98,8 +98,6 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
     _check_merged(connection, step.plan)
     failpoints.reach("merge.entered")
     tally = _insert(connection, step)
-    if not ledger.counts_unchanged(connection):
-        tally = replace(tally, loaded=tally.loaded + tally.unchanged, unchanged=0)
     ledger.record_tally(connection, entry, tally)
     if not ledger.is_visible(connection, entry):
         raise TargetProblem(
@@ -162,7 +160,7 @@ def _check_target(connection: LoaderConnection, plan: ImportPlan) -> None:
 def _check_merged(connection: LoaderConnection, plan: ImportPlan) -> None:
     """Raise Problem if the table has changed since the plan, or if the order of rows decides and its keys have.
 
-    Which row a duplicate meets would be another one. Plans of older versions do not know their columns.
+    Which row a duplicate meets would be another one.
     """
     _check_target(connection, plan)
     staged = plan.staged

@@ -32,12 +32,6 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
   PRIMARY KEY (job, chunk)
 ) ENGINE=InnoDB COMMENT='Millrace: which chunks of which import are in'"""
 
-# Ledgers of earlier versions lack this column.
-UNCHANGED = "unchanged"
-ADD_UNCHANGED = f"ALTER TABLE {TABLE} ADD COLUMN {UNCHANGED} BIGINT UNSIGNED NOT NULL DEFAULT 0 AFTER replaced"
-# Seconds that ADD_UNCHANGED waits for loads that use the ledger; other loads wait behind it.
-LOCK_WAIT = 5
-
 # The chunk number of the finishing step, in modes that stage.
 FINISH = 2**32 - 1
 
@@ -62,40 +56,12 @@ class Entry:
 
 
 def create(connection: Connection) -> None:
-    """Create the ledger in the connection's database, or complete one of an earlier version. DDL: commits implicitly.
+    """Create the ledger in the connection's database, if it is missing. DDL: commits implicitly.
 
     Raises MySQLdb.OperationalError (1142) if it is missing and the account may not create it.
     """
-    if counts_unchanged(connection):
-        return
-    if exists(connection):
-        _add_unchanged(connection)
-    else:
+    if not exists(connection):
         execute(connection, CREATE_SQL)
-
-
-def counts_unchanged(connection: Connection) -> bool:
-    """Whether the ledger can say how many rows were unchanged. Otherwise they count as loaded."""
-    sql = (
-        "SELECT 1 FROM information_schema.COLUMNS"
-        " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s AND COLUMN_NAME = %s"
-    )
-    return bool(fetch_all(connection, sql, (TABLE, UNCHANGED)))
-
-
-def _add_unchanged(connection: Connection) -> None:
-    """Add the column, unless the account may not, loads keep the ledger busy, another session has just added it, or the
-    table is no ledger.
-    """
-    before = fetch_row(connection, "SELECT @@SESSION.lock_wait_timeout")[0]
-    execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
-    try:
-        execute(connection, ADD_UNCHANGED)
-    except MySQLdb.Error as error:
-        if error.args[0] not in (*DENIED, ER.DUP_FIELDNAME, ER.LOCK_WAIT_TIMEOUT, ER.BAD_FIELD_ERROR):
-            raise
-    finally:
-        execute(connection, f"SET SESSION lock_wait_timeout = {int(before)}")
 
 
 def exists(connection: Connection) -> bool:
@@ -173,14 +139,13 @@ def is_visible(connection: Connection, *entries: Entry) -> bool:
 def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
     """Record how many of the entry's rows were not loaded but replaced and so on, in the transaction that inserted it.
 
-    Needs the UPDATE privilege, but only if not all rows were loaded; raises TargetProblem with the GRANT. Unchanged
-    rows need counts_unchanged().
+    Needs the UPDATE privilege, but only if not all rows were loaded; raises TargetProblem with the GRANT.
     """
     if tally.loaded == entry.rows:
         return
     counts = {"replaced": tally.replaced, "skipped": tally.skipped, "rejected": tally.rejected}
     if tally.unchanged:
-        counts[UNCHANGED] = tally.unchanged
+        counts["unchanged"] = tally.unchanged
     try:
         execute(
             connection,
@@ -202,10 +167,9 @@ def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
 
 def read_tally(connection: Connection, job: str, chunk: int) -> Tally:
     """The tally of a committed chunk."""
-    unchanged = UNCHANGED if counts_unchanged(connection) else "0"
     counts = fetch_all(
         connection,
-        f"SELECT row_count, replaced, skipped, rejected, {unchanged} FROM {TABLE} WHERE job = %s AND chunk = %s",
+        f"SELECT row_count, replaced, skipped, rejected, unchanged FROM {TABLE} WHERE job = %s AND chunk = %s",
         (job, chunk),
     )
     rows, *others = (int(value) for value in counts[0])

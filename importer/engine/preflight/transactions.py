@@ -15,7 +15,7 @@ from importer.engine.preflight.transaction_probe import unfit
 
 
 def ledger_table(subject: Subject) -> Finding:
-    """Create the ledger, or complete one of an earlier version, if the account may; otherwise the fix has the SQL."""
+    """Create the ledger if it is missing and the account may; otherwise the fix has the SQL."""
     created = not ledger.exists(subject.connection)
     try:
         ledger.create(subject.connection)
@@ -33,14 +33,6 @@ def ledger_table(subject: Subject) -> Finding:
             "fail",
             f"The table {ledger.TABLE} {what}.",
             f"ALTER TABLE {quote_name(subject.address.database)}.{ledger.TABLE} {remedy};",
-        )
-    if not ledger.counts_unchanged(subject.connection):
-        return Finding(
-            "ledger_table",
-            "warn",
-            f"The table {ledger.TABLE} is of an earlier version and has no column {ledger.UNCHANGED}: rows that equal"
-            " existing ones count as loaded.",
-            f"USE {quote_name(subject.address.database)};\n{ledger.ADD_UNCHANGED};",
         )
     state = "has been created" if created else "exists"
     return Finding("ledger_table", "ok", f"The table {ledger.TABLE} {state}: it prevents chunks from loading twice.")

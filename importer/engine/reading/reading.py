@@ -94,7 +94,7 @@ def _decision_to_json(decision: Decision) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class StoredReading:
-    """The reading of a job as pages show it, from reading_to_json(). Empty for jobs of older versions."""
+    """The reading of a job as pages show it, from reading_to_json()."""
 
     columns: tuple[FieldReading, ...] = ()
     unmatched_fields: tuple[str, ...] = ()
@@ -107,5 +107,5 @@ class StoredReading:
 
 
 def stored_reading(values: Mapping[str, Any]) -> StoredReading:
-    """Read the JSON that reading_to_json() made, of this or an older version."""
+    """Read the JSON that reading_to_json() made."""
     return from_json(StoredReading, values)

@@ -1,4 +1,4 @@
-"""The arguments of `millrace experiment` and of its old name `millrace lab experiment`.
+"""The arguments of `millrace experiment`.
 
 Importing this module does not import the experiments: `millrace lab` needs them for two of its verbs only.
 """

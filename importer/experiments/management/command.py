@@ -1,4 +1,4 @@
-"""The work of `millrace experiment` and of its old name `millrace lab experiment`."""
+"""The work of `millrace experiment`."""
 
 import shlex
 from collections.abc import Callable, Iterable

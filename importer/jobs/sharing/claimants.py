@@ -11,7 +11,7 @@ from importer.jobs.sharing.shares import Claimant, fair_shares, must_yield, next
 from importer.jobs.transitions import Status
 from importer.models import Chunk, ImportJob
 
-# Of an import, in the application's database. Imports that an older release began have none.
+# Of an import, in the application's database.
 PRIORITY = "options_json__priority"
 
 

@@ -40,8 +40,7 @@ class Command(PreparedCommand):
             help=f"of {events}; default: all except {Event.SUCCEEDED}",
         )
         add.add_argument("--most-rejects", type=rows, default=0, metavar="N", help="allowed rejected rows (0)")
-        # `hear` is the old name.
-        subscribe = verbs.add_parser("subscribe", aliases=["hear"], help="send a channel the events of one schedule")
+        subscribe = verbs.add_parser("subscribe", help="send a channel the events of one schedule")
         subscribe.add_argument("name", help="the channel's name")
         subscribe.add_argument("schedule", help="its name")
         subscribe.add_argument("--events", nargs="*", default=Event.usual(), metavar="EVENT", help="none: no longer")
@@ -114,7 +113,6 @@ VERBS: dict[str, Callable[..., None]] = {
     "list": Command._list,
     "add": Command._add,
     "subscribe": Command._subscribe,
-    "hear": Command._subscribe,
     "test": Command._test,
     "remove": Command._remove,
 }

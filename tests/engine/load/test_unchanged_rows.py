@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.load import ledger
 from importer.engine.load.outcome import Tally
-from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
-from tests.engine.loads import account_with, rows_of, run_sql
+from importer.engine.mysql.connection import Address
+from tests.engine.loads import account_with, rows_of
 from tests.engine.staged import given, planned
 
 pytestmark = pytest.mark.both_servers
@@ -17,7 +16,6 @@ THERE = "INSERT INTO t (id, name) VALUES (1, 'as it is'), (2, 'will change'), (3
 # Two equal ones (1, the second 4), two that change a row (2, the third 4), two new ones.
 FILE = "1,as it is\n2,changed\n4,new\n4,new\n4,other\n5,new\n"
 # An older version's ledger, as it was created.
-OLDER = ledger.CREATE_SQL.replace("  unchanged BIGINT UNSIGNED NOT NULL DEFAULT 0,\n", "")
 
 TABLES = {
     "one key": PEOPLE,
@@ -138,56 +136,3 @@ def test_a_system_versioned_table_does_not_tell(database: Address, path: Path, s
     load = planned(database, path, "append", "id", "name", on_duplicate="replace")
     assert load.load() == Tally(loaded=6)
     assert "Equal rows count as loaded or replaced" in [each.choice for each in load.plan.reasons]
-
-
-class TestLedgerOfAnOlderVersion:
-    @pytest.fixture(autouse=True)
-    def older(self, database: Address) -> None:
-        run_sql(
-            database,
-            OLDER,
-            f"INSERT INTO {ledger.TABLE} (job, chunk, attempt, row_count, replaced, byte_count,"
-            " digest) VALUES ('before', 0, 1, 10, 3, 100, '')",
-        )
-
-    def columns(self, database: Address) -> list[str]:
-        return [row[0] for row in rows_of(database, f"SHOW COLUMNS FROM {ledger.TABLE}")]
-
-    @pytest.mark.parametrize(("mode", "policy"), [("append", "replace"), ("atomic", "replace"), ("upsert", "fail")])
-    def test_gets_the_column_and_keeps_its_rows(self, database: Address, path: Path, mode: str, policy: str):
-        run_sql(database, PEOPLE, THERE)
-        if mode != "append":
-            with connect(database) as connection:
-                ledger.create(connection)
-        assert imported(database, path, mode, on_duplicate=policy) == Tally(loaded=2, replaced=2, unchanged=2)
-        run_sql(database, f"RENAME TABLE {ledger.TABLE} TO older", ledger.CREATE_SQL)
-        assert self.columns(database) == [row[0] for row in rows_of(database, "SHOW COLUMNS FROM older")]
-        assert rows_of(database, "SELECT row_count, replaced, unchanged FROM older WHERE job = 'before'") == [
-            (10, 3, 0)
-        ]
-
-    def test_stays_as_it_is_if_the_account_may_not_change_it(self, database: Address, path: Path):
-        run_sql(database, PEOPLE, THERE)
-        with account_with(database, "SELECT, INSERT, UPDATE, DELETE") as account:
-            load = planned(account, path, "append", "id", "name", on_duplicate="replace")
-            assert load.load() == load.load(attempt=2) == Tally(loaded=4, replaced=2)
-        assert "unchanged" not in self.columns(database)
-
-    @pytest.mark.parametrize(("mode", "policy"), [("atomic", "replace"), ("upsert", "fail")])
-    def test_does_not_stop_a_merge(self, database: Address, path: Path, mode: str, policy: str):
-        run_sql(database, PEOPLE, THERE)
-        load = planned(database, path, mode, "id", "name", on_duplicate=policy)
-        load.stage()
-        run_sql(database, f"ALTER TABLE {ledger.TABLE} DROP COLUMN unchanged")
-        assert load.finish() == load.finish(attempt=2) == Tally(loaded=4, replaced=2)
-
-    def test_is_left_alone_while_a_load_keeps_it_busy(self, database: Address, monkeypatch):
-        monkeypatch.setattr(ledger, "LOCK_WAIT", 1)
-        with connect_loader(database) as busy, connect(database) as connection:
-            execute(busy, f"SELECT * FROM {ledger.TABLE}")
-            ledger.create(connection)
-            assert not ledger.counts_unchanged(connection)
-            execute(busy, "COMMIT")
-            assert fetch_all(connection, "SELECT @@SESSION.lock_wait_timeout = @@GLOBAL.lock_wait_timeout") == [(1,)]
-            ledger.create(connection)
-            assert ledger.counts_unchanged(connection)

@@ -178,19 +178,6 @@ class TestPrivileges:
             run_as_root(server, database, findings["ledger_table"].fix)
             assert failed(check(address)) == []
 
-    def test_ledger_of_an_earlier_version_is_completed_or_the_fix_does_it(self, server, database):
-        run_as_root(server, database, ledger.CREATE_SQL)
-        older = f"ALTER TABLE {ledger.TABLE} DROP COLUMN {ledger.UNCHANGED}"
-        run_as_root(server, database, older)
-        with account(server, database, "INSERT, SELECT, CREATE ON {db}.*") as address:
-            finding = by_name(check(address))["ledger_table"]
-            assert finding.status == "warn"
-            assert "earlier version" in finding.message
-            run_as_root(server, database, finding.fix)
-            assert by_name(check(address))["ledger_table"].status == "ok"
-        run_as_root(server, database, older)
-        assert by_name(check(database))["ledger_table"].status == "ok"
-
     def test_privileges_of_a_role_count(self, server, database):
         role = f"r{uuid.uuid4().hex[:10]}"
         server.run(f"CREATE ROLE {role}")

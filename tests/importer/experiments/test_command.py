@@ -52,7 +52,7 @@ def test_an_experiment_measures_every_way_and_leaves_nothing_behind(
     out = StringIO()
     ways = [each.name for each in EXPERIMENTS[name].ways if not each.server]
     call_command(
-        *("lab", "experiment", name, "--target", target.name, "--size", "40", *TINY, "--json"),
+        *("experiment", "run", name, "--target", target.name, "--size", "40", *TINY, "--json"),
         *(word for way in ways for word in ("--way", way)),
         *("--report", str(tmp_path)),
         stdout=out,
@@ -111,7 +111,7 @@ def test_a_trial_that_an_import_disturbed_is_announced_as_repeated(mariadb, tmp_
 
 def test_a_sweep_removes_everything_of_an_experiment_whose_process_was_killed(mariadb, stack_env, transactional_db):
     target = saved_target(mariadb, mariadb.database)
-    words = [str(PYTHON), "manage.py", "lab", "experiment", "partitions", "--target", target.name, "--size", "20000"]
+    words = [str(PYTHON), "manage.py", "experiment", "run", "partitions", "--target", target.name, "--size", "20000"]
     with subprocess.Popen(words, cwd=ROOT, env=stack_env.env) as process:
         wait_until(lambda: Chunk.objects.filter(status=Chunk.Status.LOADING).exists(), what="a load")
         process.send_signal(signal.SIGKILL)

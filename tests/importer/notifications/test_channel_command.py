@@ -56,7 +56,7 @@ def test_a_channel_subscribes_to_events_of_a_schedule(capsys):
         call_command("channel", "subscribe", "ops", schedule.name, "--events", *events)
         assert [each.events for each in schedule.subscriptions.all()] == [events][: len(events)]
     with pytest.raises(CommandError, match="There is no schedule nightly"):
-        call_command("channel", "hear", "ops", "nightly")
+        call_command("channel", "subscribe", "ops", "nightly")
 
 
 def test_mail_is_refused_while_no_mail_server_is_set(settings):

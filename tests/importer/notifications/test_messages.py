@@ -78,7 +78,7 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     assert (failed.status, rejecting.status, good.status) == ("failed", "succeeded", "succeeded")
     send_all()
     payloads = [read(body) for _, body in hook.came]
-    assert [(each["event"], each["job"]["id"]) for each in payloads] == [
+    assert [(each["event"], each["job"]["job"]) for each in payloads] == [
         ("failed", failed.pk), ("rejects", rejecting.pk), ("recovered", rejecting.pk),
     ]  # fmt: skip
     assert payloads[0]["problem"]["rows"] == [

@@ -17,7 +17,6 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named, words
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import count_of
-from importer.experiments.management import arguments
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.management.argument_types import bounded, percent, setting_values, size
 from importer.management.base_command import PreparedCommand
@@ -40,7 +39,7 @@ class Command(PreparedCommand):
         verbs = parser.add_subparsers(
             dest="verb",
             required=True,
-            metavar="run|experiments|experiment|list|show|approve|refuse|cancel|clean-now|end-without|sweep",
+            metavar="run|list|show|approve|refuse|cancel|clean-now|end-without|sweep",
         )
         run = verbs.add_parser("run", help="try the settings of a grid on a sample of a file, and recommend the best")
         grids = ", ".join(f"{each.name} ({each.about})" for each in GRIDS.values())
@@ -49,8 +48,6 @@ class Command(PreparedCommand):
         )
         _add_what(run)
         _add_how_much(run)
-        arguments.add_run_arguments(verbs.add_parser("experiment", help="old name of `millrace experiment run`"))
-        verbs.add_parser("experiments", help="old name of `millrace experiment list`")
         verbs.add_parser("list", help="all labs, the latest first")
         show = verbs.add_parser("show", help="the results of a lab (so far)")
         show.add_argument("lab", type=int, help="its number")
@@ -150,16 +147,6 @@ class Command(PreparedCommand):
         for line in lines or ["No scratch table is left over."]:
             self.stdout.write(line)
 
-    def _list_experiments(self, **options: Any) -> None:
-        from importer.experiments.management.command import show_list
-
-        show_list(self, **options)
-
-    def _run_experiment(self, **options: Any) -> None:
-        from importer.experiments.management.command import run_and_show
-
-        run_and_show(self, **options)
-
     def _show_one(self, row: Lab, as_json: bool) -> None:
         outcome = lab.outcome(row)
         if as_json:
@@ -194,8 +181,6 @@ class Command(PreparedCommand):
 
 VERBS: dict[str, Callable[..., None]] = {
     "run": Command._run,
-    "experiments": Command._list_experiments,
-    "experiment": Command._run_experiment,
     "list": Command._list,
     "show": Command._show,
     "clean-now": Command._clean_now,

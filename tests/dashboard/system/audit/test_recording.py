@@ -155,7 +155,7 @@ class TestRequests:
         assert max(len(each.key) for each in LimitCount.objects.all()) == LONGEST_KEY
 
     def test_the_words_are_those_of_addresses(self):
-        others = {"sign_in", "sign_out", "wrong_token", "command", "import", "room_policy", "room_file_delete"}
+        others = {"sign_in", "sign_out", "wrong_token", "command", "import"}
         assert {name for name in WORDS if not name.startswith(("account_", "mfa_"))} - others <= set(RULES)
 
 
