@@ -57,7 +57,7 @@ class Chunk(models.Model):
     lease = models.DateTimeField(null=True, blank=True)
     # The target's id of the connection that loads it, which a sweep kills if the worker is dead.
     connection_id = models.BigIntegerField(null=True, blank=True)
-    # The process that has claimed it last (importer.lease.holder); "" in jobs of older versions.
+    # The process that has claimed it last (importer.lease.holder); "" before that.
     worker = models.CharField(max_length=100, blank=True, editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

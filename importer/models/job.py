@@ -110,8 +110,7 @@ class ImportJob(ImportRecipe, Approvable):
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 
     plan_json = models.JSONField()
-    # The decisions about the file (engine/reading/reading.py, reading_to_json()). Empty for jobs
-    # of older versions.
+    # The decisions about the file (engine/reading/reading.py, reading_to_json()).
     reading_json = models.JSONField(default=dict, blank=True)
     # The table that mode create creates (importer.engine.schema.new_table.NewTable as JSON), else empty.
     new_table_json = models.JSONField(default=dict, blank=True)
@@ -202,7 +201,7 @@ class ImportJob(ImportRecipe, Approvable):
 
     # Attempts of the job: 1, and 1 more for each retry.
     attempts = models.PositiveSmallIntegerField(default=1)
-    # When the present attempt got the table; NULL before that, and for jobs of older versions.
+    # When the present attempt got the table; NULL before that.
     attempt_started_at = models.DateTimeField(null=True, blank=True)
     # The earlier attempts, the first one first (importer.models.outcomes.attempts.Attempt as JSON). Older versions kept
     # none.
@@ -214,9 +213,9 @@ class ImportJob(ImportRecipe, Approvable):
     # How often it was paused.
     pauses = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
-    # When the first worker took a step of the job; NULL for jobs of older versions.
+    # When the first worker took a step of the job; NULL before that.
     taken_at = models.DateTimeField(null=True, blank=True)
-    # When a worker last took or gave back a step or a chunk of the job; NULL before, and for jobs of older versions.
+    # When a worker last took or gave back a step or a chunk of the job; NULL before that.
     worked_at = models.DateTimeField(null=True, blank=True, editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
     scanned_at = models.DateTimeField(null=True, blank=True)
@@ -252,7 +251,7 @@ class ImportJob(ImportRecipe, Approvable):
 
     @property
     def reading(self) -> StoredReading:
-        """The decisions about the file, for pages; empty for jobs of older versions."""
+        """The decisions about the file, for pages."""
         return stored_reading(self.reading_json)
 
     @property

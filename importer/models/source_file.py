@@ -34,7 +34,7 @@ class SourceFile(models.Model):
     # The last form of the new import page for this file, to fill the page in again.
     choices = models.JSONField(default=dict, blank=True)
     owned = models.BooleanField(default=True)
-    # The host that has written the file's row; "" for files of older versions.
+    # The host that has written the file's row.
     host = models.CharField(max_length=255, blank=True, default=socket.gethostname, editable=False)
     # Its path on the database's host, where the target's server is to read it itself; "" if it was not named by that.
     server_path = models.CharField(max_length=1024, blank=True, editable=False)

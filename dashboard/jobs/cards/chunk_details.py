@@ -26,7 +26,7 @@ class Process:
 
 
 def process_of(worker: str) -> Process | None:
-    """The process that Chunk.worker names; None in jobs of older versions."""
+    """The process that Chunk.worker names; None before one has claimed the chunk."""
     number, _, host = worker.partition("@")
     return Process(number, host) if host else None
 

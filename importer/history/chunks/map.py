@@ -42,7 +42,7 @@ _SECONDS = UnixSeconds("finished_at") - UnixSeconds("started_at")
 @dataclass(frozen=True)
 class Cell:
     """A cell of the map: chunks `first` to `last`, their worst state, their speed (1 slow to 4 fast, 0 none), and their
-    bytes (0 in records of older versions).
+    bytes.
     """
 
     first: int
