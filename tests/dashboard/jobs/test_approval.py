@@ -40,7 +40,7 @@ def post(name: str, job: ImportJob, user: User, **values: str) -> int:
 def test_it_shows_what_is_approved_and_a_button_to_another_person(waiting, target, bob):
     html = page_of(waiting, bob)
     assert "Waits for approval" in html
-    assert f"2,000 rows of words.csv are added to {target.database}.t on t." in html
+    assert f"{of_import.ROWS:,} rows of words.csv are added to {target.database}.t on t." in html
     assert jobs.digest_of(waiting) in html
     assert 'id="approval-sql"' in html
     assert 'id="approve"' in html
