@@ -13,7 +13,6 @@ from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES
 from tests.engine.loads import REJECT, load_bytes, rows_of, run_sql
-from tests.targets import on_one_server
 
 COLUMNS = ("n", "a", "b")
 SOUND = [(1, "x", "é"), (2, 'q"uote', "d,;|e"), (3, "two\nlines", ""), (4, "NULL", '5" disk')]
@@ -138,7 +137,6 @@ def test_backslashes_before_quotes_only(
     assert rows_of(table, "SELECT * FROM t ORDER BY n") == STORED[escape]
 
 
-@on_one_server
 @pytest.mark.parametrize("before", range(-3, 2))
 def test_an_escaped_quote_at_the_border_of_a_block(database: Address, tmp_path: Path, before: int):
     """The values are larger than a block and than a chunk."""
