@@ -81,7 +81,7 @@ class MillraceLoadOperator(BaseOperator):
         self.file, self.target, self.table, self.preset = file, target, table, preset
         self.once, self.body, self.millrace_conn_id = once, dict(body or {}), millrace_conn_id
         self._import: Repeatable | None = None
-        self._killed = False
+        self._killed = self._cancelled = False
 
     @property
     def hook(self) -> MillraceHook:
@@ -111,5 +111,9 @@ class MillraceLoadOperator(BaseOperator):
         self._cancel()
 
     def _cancel(self) -> None:
-        if self._import and (report := self._import.begun()) and report["outcome"] is None:
+        # The server refuses to cancel an import that is being cancelled.
+        if self._cancelled or not self._import:
+            return
+        if (report := self._import.begun()) and report["outcome"] is None:
+            self._cancelled = True
             self._import.millrace.cancel(report["job"])

@@ -63,13 +63,15 @@ def kill(path: str) -> None:
 
 
 def kill_early(path: str) -> None:
-    """Begin the task, and end it before the server has answered the request that starts its import."""
+    """Begin the task, and end it before the server has answered the request that starts its import, and again after."""
     operator = task_of(path)
     start = Millrace.start
 
     def killed(*args, **named):
         operator.on_kill()
-        return start(*args, **named)
+        report = start(*args, **named)
+        operator.on_kill()
+        return report
 
     Millrace.start = killed
     answer(outcome(operator))
