@@ -302,7 +302,7 @@ def main() -> None:
     parser.add_argument("cases", type=int)
     parser.add_argument("--server", required=True, help="mysql://USER:PASSWORD@HOST:PORT/")
     parser.add_argument("--first", type=int, default=0, help="the first case's seed")
-    parser.add_argument("--method", default="auto", choices=named("method").choices)
+    parser.add_argument("--method", default="auto", choices=named("method").kind.offers)
     arguments = parser.parse_args()
     url = urlsplit(arguments.server)
     address = Address(url.hostname or "", url.port or 3306, url.username or "root", url.password or "", "mysql")

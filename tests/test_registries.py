@@ -13,7 +13,8 @@ import pytest
 from importer.connections.connection_kinds import KINDS as CONNECTION_KINDS
 from importer.engine.errors import Problem
 from importer.engine.plan.methods import METHODS
-from importer.engine.plan.option_specs import AS_PLANNED, OPTIONS, SPEED, OptionKind
+from importer.engine.plan.option_kinds import Number, Switch
+from importer.engine.plan.option_specs import AS_PLANNED, OPTIONS, SPEED
 from importer.engine.plan.options import Options, check_options
 from importer.notifications.channel_kinds import KINDS as CHANNEL_KINDS
 
@@ -108,14 +109,14 @@ def rows_of_settings() -> dict[str, str]:
 @pytest.mark.parametrize("option", SPEED, ids=lambda option: option.name)
 def test_the_settings_page_has_each_option_with_its_choices_and_default(option):
     default = getattr(Options(), option.name)
-    if option.kind is OptionKind.VARIABLES:
+    if option.kind.is_list:
         assert f"`{option.flag}`" in (ROOT / "docs" / "settings.md").read_text()
         return
     # A switch that is on is shown by the flag that turns it off.
     flag = option.flag.replace("--", "--no-", 1) if default is True else option.flag
     row = rows_of_settings()[flag]
-    assert [each for each in option.choices if each and each not in row] == []
-    if option.kind is OptionKind.SWITCH:
+    assert [each for each in option.kind.flag.get("choices", ()) if each not in row] == []
+    if isinstance(option.kind, Switch):
         assert row.rstrip(" |").endswith("on" if default else "off")
     elif default is None:
         assert row.split(" | ")[-1].startswith("planned" if option.unset == AS_PLANNED else "none")
@@ -131,13 +132,15 @@ def test_the_importing_page_has_each_option_for_rows_with_its_choices(option):
     page = (ROOT / "docs" / "importing.md").read_text()
     assert f"`{option.flag}" in page
     default = getattr(Options(), option.name)
-    others = [each for each in option.choices if each != default]
+    others = [each for each in option.kind.flag.get("choices", ()) if each != default]
     assert [each for each in others if not re.search(rf"`(?:[^`]*\W)?{each}\b[^`]*`", page)] == []
 
 
-@pytest.mark.parametrize("option", [each for each in OPTIONS if each.bounds], ids=lambda option: option.name)
+@pytest.mark.parametrize(
+    "option", [each for each in OPTIONS if isinstance(each.kind, Number)], ids=lambda option: option.name
+)
 def test_default_of_a_bounded_option_is_within_its_bounds_and_beyond_them_is_refused(option):
-    least, most = option.limits
+    least, most = option.kind.least, option.kind.most
     default = getattr(Options(), option.name)
     assert default is None or least <= default <= most
     for value in (least - 1, most + 1):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field, create_model
@@ -11,7 +11,7 @@ from dashboard.api.body import Body, example
 from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.plan.option_specs import OPTIONS, OptionKind, OptionSpec
+from importer.engine.plan.option_specs import OPTIONS, OptionSpec
 from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.source.dialect import ESCAPES, LINE_ENDS, LONGEST_DELIMITER, unescape_mark
 from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
@@ -24,27 +24,9 @@ Lines = Annotated[int, Field(ge=0, le=10**6)]
 Mark = Annotated[str, Field(max_length=4 * LONGEST_DELIMITER)]
 
 
-def _type_of(option: OptionSpec) -> Any:
-    """The type of the values of an option."""
-    match option.kind:
-        case OptionKind.CHOICE:
-            return Literal[tuple(filter(None, option.choices))]
-        case OptionKind.SWITCH:
-            return bool
-        case OptionKind.PERCENT:
-            return Annotated[float, Field(ge=0, le=100)]
-        case OptionKind.TEXT:
-            return Text
-        case OptionKind.VARIABLES:
-            return dict[Annotated[str, Field(min_length=1, max_length=64)], Text]
-    least, most = option.limits
-    number = Annotated[int, Field(ge=least, le=most)]
-    return Union[number, Literal["none"]] if option.name == "max_rejects" else number  # noqa: UP007 (made at run time)
-
-
 def _field(option: OptionSpec) -> Any:
-    about = f"{option.about}." + (" In bytes." if option.kind is OptionKind.SIZE else "")
-    return (_type_of(option) | None, Field(None, description=about))
+    about = f"{option.about}.{option.kind.about}"
+    return (option.kind.annotation(Field) | None, Field(None, description=about))
 
 
 # Each option that a command has a flag for, as importer/engine/plan/option_specs.py declares it.
@@ -212,8 +194,7 @@ def options_of(given: Mapping[str, Any], otherwise: Options | None = None) -> Op
         del values["max_rejects"]
         base = base.without_limit()
     for each in OPTIONS:
-        if each.kind is OptionKind.VARIABLES and each.name in values:
-            lower = {name.strip().lower(): text for name, text in values[each.name].items()}
-            values[each.name] = {**getattr(base, each.name), **lower}
+        if each.name in values:
+            values[each.name] = each.kind.onto(getattr(base, each.name), values[each.name])
     chosen = replace(base, **values)
     return chosen if otherwise or lifted else chosen.with_default_limit()

@@ -4,11 +4,11 @@ The engine's messages name options, such as `--on-error reject`. Pages say “In
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from dashboard.fields.format_fields import FORMAT_FIELDS
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.plan.option_specs import OPTIONS, OptionKind
+from importer.engine.plan.option_specs import OPTIONS
 
 # Switches of the command line, and what the form calls them.
 _SWITCHES = {
@@ -80,7 +80,7 @@ def _reading(words: str) -> str:
 
 def _words(flag: str, value: str) -> str:
     text = value.strip("'")
-    return _OFFERED.get(flag, str)(text) or "nothing"
+    return _OFFERED.get(flag, {}).get(text, text) or "nothing"
 
 
 def _flag(name: str) -> str:
@@ -92,7 +92,5 @@ _LABELS: Mapping[str, str] = {
     **{_flag(name): each.label for name, each in FORMAT_FIELDS.items()},
     **{each.flag: each.label for each in OPTIONS},
 }
-# For the options of the plan with choices: the words of each value.
-_OFFERED: Mapping[str, Callable[[str], str]] = {
-    each.flag: each.shown for each in OPTIONS if each.kind is OptionKind.CHOICE
-}
+# The words of each value that an option's form offers.
+_OFFERED: Mapping[str, Mapping[str, str]] = {each.flag: each.offered for each in OPTIONS}

@@ -5,22 +5,13 @@ from typing import Any
 
 from django import forms
 
-from dashboard.fields.option_values import (
-    ChoiceField,
-    MebibytesField,
-    OptionField,
-    PercentField,
-    SwitchField,
-    TextField,
-    VariablesField,
-    WholeNumberField,
-)
+from dashboard.fields.option_values import option_field
 from dashboard.formatting import size
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.plan.methods import AUTO, METHODS
-from importer.engine.plan.option_specs import OPTIONS, Group, OptionKind, OptionSpec
+from importer.engine.plan.option_specs import OPTIONS, Group, OptionSpec
 from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target import write_modes
@@ -30,31 +21,9 @@ NAMES = {"chunk_bytes": "chunk_mib"}
 # The check box that confirms changes of server variables.
 AGREED = "server_variables_agreed"
 OF_CONSENT = {"server_variables", AGREED}
-# The word none stands for these options being unlimited.
-MAY_BE_NONE = ("max_rejects",)
 ALLOWED = {"session": sorted(SESSION_VARIABLES), "server_variables": sorted(SERVER_VARIABLES)}
 # The most important settings of speed, for their summary.
 IN_SHORT = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
-
-
-def option_field(spec: OptionSpec) -> OptionField:
-    """The form field for an option."""
-    about: dict[str, Any] = {"label": spec.label}
-    match spec.kind:
-        case OptionKind.CHOICE:
-            return ChoiceField(choices=tuple(spec.offered.items()), **about)
-        case OptionKind.SWITCH:
-            return SwitchField(choices=tuple(spec.answers.items()), **about)
-        case OptionKind.VARIABLES:
-            return VariablesField(**about)
-        case OptionKind.TEXT:
-            return TextField(**about)
-        case OptionKind.PERCENT:
-            return PercentField(**about)
-        case OptionKind.SIZE:
-            return MebibytesField(most=spec.limits[1], **about)
-    least, most = spec.limits
-    return WholeNumberField(least=least, most=most, none=spec.name in MAY_BE_NONE, **about)
 
 
 class OptionInput(forms.BoundField):
@@ -74,7 +43,7 @@ class OptionInput(forms.BoundField):
     @property
     def answers(self) -> list[tuple[str, str, bool]]:
         """For a choice: value, words, whether chosen; what was sent stays, even if nobody offers it."""
-        words = dict(getattr(self.field, "choices", ()))
+        words = self.spec.offered
         if words and self.text not in words:
             words[self.text] = self.text
         return [(value, word, value == self.text) for value, word in words.items()]

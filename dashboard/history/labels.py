@@ -5,7 +5,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from dashboard.formatting import duration, rate
-from importer.engine.plan.option_specs import display
+from importer.engine.plan.option_kinds import display
 from importer.engine.units import MIB
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.formatting import in_words

@@ -5,14 +5,16 @@ from collections.abc import Mapping
 from django import forms
 from django.core.exceptions import ValidationError
 
-from dashboard.fields.option_values import PercentField, SizeField, WholeNumberField
+from dashboard.fields.option_values import OptionField
 from importer.engine.errors import Problem
+from importer.engine.plan.option_kinds import Number, Percent, Size
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import GIB, short_size
 from importer.lab.commands import MOST_REPEATS, REPEATS
 
 MOST_ROWS = 10**12
+ANY_SIZE = Size(1, 2**63)
 USUAL_DISK = short_size(10 * GIB)
 USUAL = {
     "sample": "rows",
@@ -32,10 +34,10 @@ def _input(**attrs: str) -> forms.TextInput:
     return forms.TextInput({"class": "form-control", "spellcheck": "false", **attrs})
 
 
-def _whole(most: int, label: str, help_text: str = "", **attrs: str) -> WholeNumberField:
+def _whole(most: int, label: str, help_text: str = "", **attrs: str) -> OptionField:
     """A field for a whole number from 1 to `most`."""
     widget = _input(inputmode="numeric", **attrs)
-    return WholeNumberField(least=1, most=most, label=label, help_text=help_text, widget=widget)
+    return OptionField(Number(1, most), label=label, help_text=help_text, widget=widget)
 
 
 class AmountsForm(forms.Form):
@@ -48,7 +50,9 @@ class AmountsForm(forms.Form):
         choices=tuple(SAMPLES.items()), widget=forms.RadioSelect({"class": "form-check-input"}), label="Sample"
     )
     rows = _whole(MOST_ROWS, "First rows", **{"aria-label": "How many first rows"})
-    share = PercentField(label="Share", widget=_input(inputmode="decimal", **{"aria-label": "Percent of the file"}))
+    share = OptionField(
+        Percent(), label="Share", widget=_input(inputmode="decimal", **{"aria-label": "Percent of the file"})
+    )
     repeats = _whole(
         MOST_REPEATS,
         "Rounds that count",
@@ -62,8 +66,8 @@ class AmountsForm(forms.Form):
         placeholder="no limit",
     )
     most_rows = _whole(10**15, "Most rows in all", placeholder="no limit")
-    target_disk = SizeField(label="Most bytes of a scratch table", widget=_input(placeholder="no limit"))
-    disk = SizeField(label="Most bytes of the sample here", widget=_input(placeholder="no limit"))
+    target_disk = OptionField(ANY_SIZE, label="Most bytes of a scratch table", widget=_input(placeholder="no limit"))
+    disk = OptionField(ANY_SIZE, label="Most bytes of the sample here", widget=_input(placeholder="no limit"))
     schema = forms.CharField(label="Schema of scratch tables", required=False, widget=_input())
     during_imports = forms.BooleanField(
         label="Run trials while imports run",

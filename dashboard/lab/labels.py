@@ -1,9 +1,8 @@
 """Names of a lab's settings, values and combinations for its pages."""
 
-from importer.engine.plan.option_specs import OptionKind, display, named
+from importer.engine.plan.option_kinds import NONE
+from importer.engine.plan.option_specs import named
 from importer.engine.tuning.grid import WAY, Settings, Value, words
-from importer.engine.tuning.value_syntax import write_values
-from importer.engine.units import human_bytes
 from importer.lab import whole
 from importer.models import Lab
 
@@ -22,8 +21,4 @@ def value_words(name: str, value: Value) -> str:
     """One value of a setting in words."""
     if name == WAY:
         return str(value)
-    if isinstance(value, str):
-        return display(value) if value else "default"
-    if type(value) is not int:
-        return write_values(name, [value])
-    return human_bytes(value) if named(name).kind is OptionKind.SIZE else f"{value:,}"
+    return NONE if value is None else named(name).kind.words(value) or "default"

@@ -13,7 +13,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import Variable
-from importer.engine.plan.option_specs import OPTIONS, SPEED, OptionKind
+from importer.engine.plan.option_specs import OPTIONS, SPEED
 from importer.engine.plan.option_specs import Group as OptionGroup
 
 Value = int | float | str | bool
@@ -68,17 +68,6 @@ class Fact:
 
 def _of(group: Group, *facts: tuple[str, str, Kind] | tuple[str, str, Kind, str]) -> tuple[Fact, ...]:
     return tuple(Fact(name, title, kind, group, *option) for name, title, kind, *option in facts)
-
-
-_KINDS = {
-    OptionKind.CHOICE: Kind.WORD,
-    OptionKind.NUMBER: Kind.NUMBER,
-    OptionKind.SIZE: Kind.BYTES,
-    OptionKind.PERCENT: Kind.NUMBER,
-    OptionKind.SWITCH: Kind.SWITCH,
-    OptionKind.TEXT: Kind.WORD,
-    OptionKind.VARIABLES: Kind.TEXT,
-}
 
 
 def _variable(variable: Variable) -> Kind:
@@ -188,15 +177,19 @@ SERVER = _of(
 # Requested options. The name of an option that also has a planned value begins with "asked_" (stored; do not change).
 REQUESTED = _of(
     Group.REQUESTED,
-    *((each.name, each.label, _KINDS[each.kind], each.name) for each in OPTIONS if each.group is not OptionGroup.SPEED),
     *(
-        (f"asked_{each.name}", f"{each.label.removesuffix(', MiB')}, requested", _KINDS[each.kind], each.name)
+        (each.name, each.label, Kind(each.kind.fact), each.name)
+        for each in OPTIONS
+        if each.group is not OptionGroup.SPEED
+    ),
+    *(
+        (f"asked_{each.name}", f"{each.label.removesuffix(', MiB')}, requested", Kind(each.kind.fact), each.name)
         for each in SPEED
     ),
 )
 CHOSEN = _of(
     Group.CHOSEN,
-    *((each.name, each.label.removesuffix(", MiB"), _KINDS[each.kind], each.name) for each in SPEED),
+    *((each.name, each.label.removesuffix(", MiB"), Kind(each.kind.fact), each.name) for each in SPEED),
     ("planned_parallelism", "Parallel chunks, as planned", Kind.NUMBER),
     ("deferred_indexes", "Indexes deferred", Kind.NUMBER),
     ("deferred_foreign_keys", "Foreign keys deferred", Kind.NUMBER),

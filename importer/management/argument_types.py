@@ -2,30 +2,42 @@
 
 import argparse
 import os
-import re
 from collections.abc import Callable, Sequence
 from datetime import date
+from typing import Any
 
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
 from importer.engine.mapping.transforms import LISTED_NAMES, TRANSFORMS
-from importer.engine.plan.options import NO_LIMIT
+from importer.engine.plan.option_kinds import Number, OptionKind, Percent, Size
 from importer.engine.source import encodings
 from importer.engine.tuning.grid import TUNABLE, Value
 from importer.engine.tuning.value_syntax import read_values
-from importer.engine.units import parse_size
 
 # In a mapping: the values are read as they are.
 PLAIN = "plain"
 WRITTEN = {r"\t": "\t", r"\\": "\\"}
 
 
-def size(text: str) -> int:
-    """A size such as `32M`, in bytes."""
-    size_in_bytes = parse_size(text)
-    if not size_in_bytes:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512K, 32M or 1G")
-    return size_in_bytes
+def typed(kind: OptionKind) -> Callable[[str], Any]:
+    """The type for values of an option's kind."""
+
+    def read(text: str) -> Any:
+        try:
+            return kind.read(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {kind.texts}") from None
+
+    return read
+
+
+def bounded(least: int, most: int) -> Callable[[str], int]:
+    """A type for whole numbers from `least` to `most`."""
+    return typed(Number(least, most))
+
+
+size = typed(Size(1, 2**63))
+percent = typed(Percent())
 
 
 def character(text: str) -> str:
@@ -41,36 +53,6 @@ def encoding(text: str) -> str:
         raise argparse.ArgumentTypeError(str(problem)) from problem
 
 
-def bounded(least: int, most: int) -> Callable[[str], int]:
-    """A type for whole numbers from `least` to `most`."""
-
-    def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and len(text) < 19 and least <= int(text) <= most):
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} to {most:,}")
-        return int(text)
-
-    return read
-
-
-def limit(least: int, most: int) -> Callable[[str], int | str]:
-    """A type for whole numbers from `least` to `most`, or the word none for no limit."""
-    number = bounded(least, most)
-    return lambda text: NO_LIMIT if text == NO_LIMIT else number(text)
-
-
-def level(text: str) -> str:
-    """An isolation level as the servers write it: `read committed` -> `READ-COMMITTED`."""
-    return text.strip().upper().replace(" ", "-").replace("_", "-")
-
-
-def variable(text: str) -> tuple[str, str]:
-    """`NAME=VALUE`, with the name in lower case."""
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not (name and equals and value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not written as NAME=VALUE")
-    return name.lower(), value
-
-
 def rows(text: str) -> int:
     """A number of rows, at least 0."""
     if not (text.isascii() and text.isdigit() and len(text) < 19):
@@ -84,14 +66,6 @@ def day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-03-31") from None
-
-
-def percent(text: str) -> float:
-    """A percentage from 0 to 100, as `0.5` or `0.5%`."""
-    match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%?", text, re.ASCII)
-    if not match or float(match[1]) > 100:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage from 0 to 100")
-    return float(match[1])
 
 
 def field_mapping(text: str) -> FieldOverride:

@@ -10,7 +10,7 @@ from importer.connections.by_hand.resolve import forget_unused, refuse_missing, 
 from importer.connections.by_hand.server_file import find_on_server
 from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.plan.option_specs import OPTIONS, OptionKind
+from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.added_columns import as_requested
@@ -227,8 +227,8 @@ def _options(options: dict[str, Any], otherwise: Options) -> Options:
     if given["max_rejects"] == NO_LIMIT:
         given["max_rejects"], otherwise = None, otherwise.without_limit()
     for setting in OPTIONS:
-        if setting.kind is OptionKind.VARIABLES and (pairs := given[setting.name]):
-            given[setting.name] = getattr(otherwise, setting.name) | once_each(setting.flag, pairs)
+        if isinstance(pairs := given[setting.name], list):
+            given[setting.name] = setting.kind.onto(getattr(otherwise, setting.name), once_each(setting.flag, pairs))
     return dataclasses.replace(otherwise, **{name: value for name, value in given.items() if value is not None})
 
 

@@ -7,24 +7,19 @@ from typing import Any
 from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import LISTED_NAMES
-from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionKind, OptionSpec, named
+from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionSpec, named
 from importer.engine.source.dialect import LINE_ENDS, unescape_mark
 from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
 from importer.engine.source.formats.registry import NAMES
 from importer.management.argument_types import (
-    bounded,
     character,
     column_type,
     encoding,
     field_mapping,
     file_name_column,
     generated_column,
-    level,
-    limit,
-    percent,
     rows,
-    size,
-    variable,
+    typed,
 )
 
 # Switches that set a field of Dialect: the field, and its values for --X and --no-X.
@@ -220,25 +215,8 @@ def _add_speed(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_option(group: argparse._ArgumentGroup | argparse.ArgumentParser, option: OptionSpec) -> None:
-    group.add_argument(option.flag, dest=option.name, help=option.about.replace("%", "%%"), **_how(option))
-
-
-def _how(option: OptionSpec) -> dict[str, Any]:
-    """The arguments of add_argument for the option's kind of values. A flag that is not given has the value None."""
-    match option.kind:
-        case OptionKind.CHOICE:
-            choices = tuple(filter(None, option.choices))
-            return {"choices": choices, "type": level if option.name == "isolation" else str}
-        case OptionKind.SIZE:
-            return {"type": size, "metavar": "32M"}
-        case OptionKind.PERCENT:
-            return {"type": percent, "metavar": "P"}
-        case OptionKind.SWITCH:
-            return {"action": argparse.BooleanOptionalAction}
-        case OptionKind.TEXT:
-            return {"metavar": "TEXT"}
-        case OptionKind.VARIABLES:
-            return {"type": variable, "action": "append", "metavar": "NAME=VALUE"}
-    if option.name == "max_rejects":
-        return {"type": limit(*option.limits), "metavar": "N"}
-    return {"type": bounded(*option.limits), "metavar": "N"}
+    """Add the option's flag. Its value is None if it is not given."""
+    how = option.kind.flag
+    if "action" not in how or how["action"] == "append":
+        how["type"] = typed(option.kind)
+    group.add_argument(option.flag, dest=option.name, help=option.about.replace("%", "%%"), **how)

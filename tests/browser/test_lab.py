@@ -40,7 +40,7 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     values = page.get_by_role("textbox", name="Rows per commit")
     values.fill("500, lots")
     page.keyboard.press("Tab")
-    expect(page.locator(".invalid-feedback")).to_contain_text("is not a number")
+    expect(page.locator(".invalid-feedback")).to_contain_text("is not a whole number")
     expect(page.get_by_role("button", name="Start the lab")).to_be_disabled()
     values.fill("500")
     page.keyboard.press("Tab")

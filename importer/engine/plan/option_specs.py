@@ -1,4 +1,4 @@
-"""Declares each option of an import once: flag, label, help, kind, and the values that it may have.
+"""Declares each option of an import once: flag, label, help, and its kind with the values that it may have.
 
 The command line, the forms, the history's facts, the lab's grids and the plan's words read these declarations.
 docs/settings.md has the measurements; a test compares it with them.
@@ -7,27 +7,27 @@ docs/settings.md has the measurements; a test compares it with them.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from importer.engine.mysql.session_variables import ISOLATIONS
 from importer.engine.plan.methods import AUTO, METHODS
+from importer.engine.plan.option_kinds import (
+    Choice,
+    Number,
+    OptionKind,
+    Percent,
+    Size,
+    Switch,
+    Text,
+    Variables,
+    display,
+)
 from importer.engine.target.write_modes import MODES
-from importer.engine.units import MIB, human_bytes
+from importer.engine.units import MIB
 
 MOST_PARALLELISM, AS_PLANNED = 64, "as planned"
 NORMAL, HIGH, LOW = "normal", "high", "low"  # the priorities of an import
 MOST_PARTITIONS = 8192  # the servers' own limit
-
-
-class OptionKind(Enum):
-    """The kind of an option's values: one of its choices, a number, bytes, percent, yes or no, a text, variables."""
-
-    CHOICE = "choice"
-    NUMBER = "number"
-    SIZE = "size"
-    PERCENT = "percent"
-    SWITCH = "switch"
-    TEXT = "text"
-    VARIABLES = "variables"
 
 
 class Group(Enum):
@@ -43,10 +43,9 @@ class Group(Enum):
 class OptionSpec:
     """One field of Options.
 
-    `about` says what it does and its disadvantage, `answers` what each value means. A choice has `choices`, a number or
-    size `bounds` (least and most; None is always possible). `examples` are values that a lab may try, "" where a lab
-    cannot vary the option because it changes which rows arrive. `unset` is the meaning of no value. `hints` explain the
-    answers on pages, or under "" the option; without them, `about` does.
+    `about` says what it does and its disadvantage, `answers` what each value means. `examples` are values that a lab
+    may try, "" where a lab cannot vary the option because it changes which rows arrive. `unset` is the meaning of no
+    value. `hints` explain the answers on pages, or under "" the option; without them, `about` does.
     """
 
     name: str
@@ -56,8 +55,6 @@ class OptionSpec:
     about: str
     answers: Mapping[str, str] = field(default_factory=dict)
     group: Group = Group.SPEED
-    choices: tuple[str, ...] = ()
-    bounds: tuple[int, int] | None = None
     examples: str = ""
     unset: str = "none"
     hints: Mapping[str, str] = field(default_factory=dict)
@@ -68,61 +65,38 @@ class OptionSpec:
 
     @property
     def offered(self) -> dict[str, str]:
-        """The values of a choice, in words."""
-        return {value: self.answers.get(value) or display(value) for value in self.choices}
+        """The texts that a form offers, in words."""
+        return {text: self.answers.get(text) or display(text) for text in self.kind.offers}
 
     @property
     def tunable(self) -> bool:
         """Whether a lab may vary it."""
         return bool(self.examples)
 
-    @property
-    def limits(self) -> tuple[int, int]:
-        """The bounds of a number or size."""
-        assert self.bounds
-        return self.bounds
-
-    def shown(self, value: object) -> str:
+    def shown(self, value: Any) -> str:
         """A value of the option in words; "" for none."""
-        match self.kind:
-            case OptionKind.CHOICE:
-                return self.answers.get(str(value)) or display(str(value))
-            case OptionKind.SWITCH:
-                return self.answers["yes" if value else "no"]
-            case OptionKind.TEXT:
-                return str(value)
-            case OptionKind.VARIABLES:
-                assert isinstance(value, dict)
-                return ", ".join(f"{name} = {text}" for name, text in sorted(value.items()))
         if value is None:
             return ""
-        assert isinstance(value, int | float)
-        return human_bytes(value) if self.kind is OptionKind.SIZE else f"{value:,}"
-
-
-def display(value: str) -> str:
-    """A value for people: load_data_local as LOAD DATA LOCAL, read_only as "read only"."""
-    return METHODS[value].label if value in METHODS else value.replace("_", " ")
+        text = ("yes" if value else "no") if isinstance(value, bool) else value
+        return self.offered[text] if text in self.kind.offers else self.kind.words(value)
 
 
 OPTIONS: tuple[OptionSpec, ...] = (
     OptionSpec(
         "mode",
-        OptionKind.CHOICE,
+        Choice(tuple(MODES)),
         "--mode",
         "Mode",
         "What happens to the table and its rows (default: append)",
         group=Group.MODE,
-        choices=tuple(MODES),
     ),
     OptionSpec(
         "on_error",
-        OptionKind.CHOICE,
+        Choice(("stop", "reject")),
         "--on-error",
         "Invalid rows",
         "A row that cannot be loaded stops the import, or is left out and kept in a reject file (default: stop)",
         group=Group.ERRORS,
-        choices=("stop", "reject"),
         answers={"stop": "Stop the import", "reject": "Reject and continue"},
         hints={
             "stop": "The row is named by line, column and reason; nothing of its chunk is kept.",
@@ -131,44 +105,40 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "max_rejects",
-        OptionKind.NUMBER,
+        Number(0, 10**12, none=True),
         "--max-rejects",
         "Most rejected rows",
         "With --on-error reject: the largest number of rejected rows; none: any number (default: the larger of 100 rows"
         " and 1 %)",
         group=Group.ERRORS,
-        bounds=(0, 10**12),
         hints={"": "More of them stop the import. Empty: the larger of 100 rows and 1 %. For no limit, write none."},
     ),
     OptionSpec(
         "max_reject_percent",
-        OptionKind.PERCENT,
+        Percent(),
         "--max-reject-percent",
         "Most rejected rows, percent",
         "With --on-error reject: the largest share of rejected rows",
         group=Group.ERRORS,
-        bounds=(0, 100),
         hints={"": "Of the rows of the file."},
     ),
     OptionSpec(
         "reject_limit",
-        OptionKind.CHOICE,
+        Choice(("none", "default")),
         "",
         "Limit without numbers",
         "The limit of rejected rows if none is given",
         answers={"none": "none", "default": "the larger of 100 rows and 1 %"},
         group=Group.ERRORS,
-        choices=("none", "default"),
     ),
     OptionSpec(
         "on_duplicate",
-        OptionKind.CHOICE,
+        Choice(("fail", "skip", "replace")),
         "--on-duplicate",
         "Duplicate keys",
         "A row whose key exists already cannot be loaded (fail), is skipped, or replaces the existing row; the last two"
         " keep the file's order, one chunk after another (default: fail)",
         group=Group.ERRORS,
-        choices=("fail", "skip", "replace"),
         answers={"fail": "Like an invalid row", "skip": "Skip row", "replace": "Replace existing row"},
         hints={
             "fail": "The key is in the table or earlier in the file: it stops the import, or is left out, as above.",
@@ -178,12 +148,11 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "rounding",
-        OptionKind.CHOICE,
+        Choice(("notice", "reject")),
         "--rounding",
         "Rounding",
         "A value that would lose digits is loaded and counted, or rejected (default: notice)",
         group=Group.ERRORS,
-        choices=("notice", "reject"),
         answers={"notice": "Round and report", "reject": "Reject row"},
         hints={
             "notice": "1.005 becomes 1.01 in a DECIMAL(8,2); the page tells how many values.",
@@ -192,13 +161,12 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "verify",
-        OptionKind.CHOICE,
+        Choice(("counts", "full")),
         "--verify",
         "Verification",
         "What is compared with the file: the counts of each chunk at the end, or every value before its chunk is"
         " committed (default: counts)",
         group=Group.VERIFY,
-        choices=("counts", "full"),
         answers={"counts": "Row counts of every chunk", "full": "Every value"},
         hints={
             "counts": "Compared with the ledger on the server: no row lost, none twice.",
@@ -207,7 +175,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "time_zone",
-        OptionKind.TEXT,
+        Text(),
         "--time-zone",
         "Time zone",
         "The zone of the times that go into TIMESTAMP columns, such as +02:00, or Europe/Berlin if the server knows it"
@@ -218,13 +186,12 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "priority",
-        OptionKind.CHOICE,
+        Choice((NORMAL, HIGH, LOW)),
         "--priority",
         "Priority",
         "Where imports wait for workers: high goes before the person's other imports, low only loads while no other"
         " import waits (default: normal)",
         group=Group.MODE,
-        choices=(NORMAL, HIGH, LOW),
         hints={
             NORMAL: "Workers are shared fairly between people, and between the imports of each.",
             HIGH: "Goes before the other imports of the same person.",
@@ -233,7 +200,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "once",
-        OptionKind.SWITCH,
+        Switch(),
         "--once",
         "Repeated content",
         "Refuses a content that an import has loaded into the table already; otherwise a note names it (default: no)",
@@ -241,108 +208,98 @@ OPTIONS: tuple[OptionSpec, ...] = (
         group=Group.MODE,
     ),
     OptionSpec(  # Has no flag: only a benchmark takes it off.
-        "checks", OptionKind.SWITCH, "", "Checks of values", "Finds silent changes of values", group=Group.VERIFY
+        "checks", Switch(), "", "Checks of values", "Finds silent changes of values", group=Group.VERIFY
     ),
     OptionSpec(
         "method",
-        OptionKind.CHOICE,
+        Choice((AUTO, *METHODS)),
         "--method",
         "Method",
         "How rows reach the server. Nothing is as fast as LOAD DATA; INSERT is for servers that refuse it",
         answers={"auto": "the planner decides"},
-        choices=(AUTO, *METHODS),
         examples=", ".join(method.name for method in METHODS.values() if method.tunable),
     ),
     OptionSpec(
         "rows_per_statement",
-        OptionKind.NUMBER,
+        Number(1, 100_000),
         "--rows-per-statement",
         "Rows per statement",
         "For the INSERT methods: more rows save round trips, up to about 1,000; fewer keep statements small",
-        bounds=(1, 100_000),
         examples="for INSERT: 100, 1000",
         unset=AS_PLANNED,
     ),
     OptionSpec(
         "parallelism",
-        OptionKind.NUMBER,
+        Number(1, MOST_PARALLELISM),
         "--parallel",
         "Parallel chunks",
         "How many load at the same time; more than the server has processors for only wait for each other",
-        bounds=(1, MOST_PARALLELISM),
         examples="numbers: 1, 2, 4",
         unset=AS_PLANNED,
     ),
     OptionSpec(
         "chunk_bytes",
-        OptionKind.SIZE,
+        Size(1, 65_536 * MIB),
         "--chunk-size",
         "Chunk size, MiB",
         "Most bytes of a chunk, which is counted, and repeated if need be, by itself; small ones share a transaction",
-        bounds=(1, 65_536 * MIB),
         examples="sizes: 256K, 1M, 4M",
         unset=AS_PLANNED,
     ),
     OptionSpec(
         "commit_rows",
-        OptionKind.NUMBER,
+        Number(1, 1_000_000_000),
         "--commit-rows",
         "Rows per commit",
         "Most rows of a chunk, and so of a transaction; each commit costs one flush of the log",
-        bounds=(1, 1_000_000_000),
         examples="numbers: 1000, 10000",
     ),
     OptionSpec(
         "indexes",
-        OptionKind.CHOICE,
+        Choice(("auto", "keep", "defer")),
         "--indexes",
         "Secondary indexes",
         "Deferred, they come off an empty or staged table until it is loaded: faster, but queries lack them until then",
         answers={"auto": "the planner decides", "keep": "keep them on", "defer": "take off, put back after the load"},
-        choices=("auto", "keep", "defer"),
         examples="keep, defer",
     ),
     OptionSpec(
         "foreign_keys",
-        OptionKind.CHOICE,
+        Choice(("keep", "defer")),
         "--foreign-keys",
         "Foreign keys",
         "Deferred, they are checked all at once when they are put back; until then a row without its parent goes in",
         answers={"keep": "keep them on", "defer": "take off, put back after the load"},
-        choices=("keep", "defer"),
         examples="keep, defer",
     ),
     OptionSpec(
         "sort",
-        OptionKind.CHOICE,
+        Choice(("auto", "keep", "key")),
         "--sort",
         "Order of the rows",
         "Key order spares random pages where the table outgrows the buffer pool; costs a sorted copy of the file first",
         answers={"auto": "the planner decides", "keep": "as in the file", "key": "by the primary key"},
-        choices=("auto", "keep", "key"),
         examples="keep, key",
     ),
     OptionSpec(
         "partitions",
-        OptionKind.NUMBER,
+        Number(1, MOST_PARTITIONS),
         "--partitions",
         "Hash partitions",
         "Of a table that mode create makes, by its primary key; for tables that many sessions write in parallel",
-        bounds=(1, MOST_PARTITIONS),
         examples="none, 4, 8",
     ),
     OptionSpec(
         "load_as",
-        OptionKind.CHOICE,
+        Choice(("innodb", "myisam")),
         "--load-as",
         "Staging table",
         "MyISAM is converted at the end, with its rows written twice; for comparison, rarely faster",
         answers={"innodb": "InnoDB", "myisam": "MyISAM, then converted"},
-        choices=("innodb", "myisam"),
     ),
     OptionSpec(
         "unique_checks",
-        OptionKind.SWITCH,
+        Switch(),
         "--unique-checks",
         "Unique keys",
         "Unchecked, pages of secondary keys need not be read; a duplicate in them may then be stored unseen",
@@ -351,7 +308,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "foreign_key_checks",
-        OptionKind.SWITCH,
+        Switch(),
         "--foreign-key-checks",
         "Foreign key checks",
         "Off, no parent row is looked up; a row without one is stored, and nothing checks it later",
@@ -360,17 +317,16 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "isolation",
-        OptionKind.CHOICE,
+        Choice(("", *ISOLATIONS)),
         "--isolation",
         "Isolation level",
         "Of the loading sessions. REPEATABLE-READ and SERIALIZABLE lock gaps between keys: chunks wait for each other",
         answers={"": "READ-COMMITTED, the default"},
-        choices=("", *ISOLATIONS),
         examples="READ-COMMITTED, REPEATABLE-READ",
     ),
     OptionSpec(
         "lock_table",
-        OptionKind.SWITCH,
+        Switch(),
         "--lock-table",
         "Table lock",
         "Nobody else reads or writes the table while a chunk loads, and chunks load one after another",
@@ -378,14 +334,14 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "session",
-        OptionKind.VARIABLES,
+        Variables(),
         "--session",
         "Session variables",
         "For the loading sessions only; nobody else notices",
     ),
     OptionSpec(
         "server_variables",
-        OptionKind.VARIABLES,
+        Variables(),
         "--server-variable",
         "Server variables",
         "For the whole server and everybody on it while the import runs; put back when it ends, however it ends",

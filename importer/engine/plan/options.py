@@ -8,7 +8,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import parse_values
-from importer.engine.plan.option_specs import NORMAL, OPTIONS, OptionKind, OptionSpec
+from importer.engine.plan.option_specs import NORMAL, OPTIONS
 from importer.engine.target import write_modes
 
 # An offset or a name, as the servers take them (manual, MySQL Server Time Zone Support).
@@ -133,7 +133,9 @@ class Options:
 def check_options(options: Options) -> None:
     """Raise Problem for a value that an option cannot have, and for options that contradict each other."""
     for spec in OPTIONS:
-        _check_value(spec, getattr(options, spec.name))
+        value = getattr(options, spec.name)
+        if value is not None and not spec.kind.allows(value):
+            raise Problem(f"{spec.name} is {value!r}.", advice=f"Give {spec.kind.values}.", option=spec.name)
     if options.time_zone and not _ZONE.fullmatch(options.time_zone):
         raise Problem(
             f"{options.time_zone!r} is not a time zone.",
@@ -153,19 +155,6 @@ def check_options(options: Options) -> None:
             "A limit for rejected rows is given, but the import is to stop at the first one.",
             advice="Ask for on_error reject, or give no limit.",
         )
-
-
-def _check_value(spec: OptionSpec, value: object) -> None:
-    name = spec.name
-    if spec.choices and value not in spec.choices:
-        raise Problem(f"{name} is {value!r}.", advice=f"Choose one of {', '.join(spec.choices)}.", option=name)
-    if not spec.bounds or value is None:
-        return
-    least, most = spec.bounds
-    assert isinstance(value, int | float)
-    if not least <= value <= most:
-        what = "percentage" if spec.kind is OptionKind.PERCENT else "number"
-        raise Problem(f"{name} is {value}.", advice=f"Give a {what} from {least} to {most:,}.", option=name)
 
 
 def changed_options(options: Options) -> list[tuple[str, str]]:

@@ -6,7 +6,8 @@ from itertools import product
 
 from importer.engine.errors import Problem
 from importer.engine.plan.methods import AUTO, METHODS
-from importer.engine.plan.option_specs import OPTIONS, OptionKind, display, named
+from importer.engine.plan.option_kinds import display
+from importer.engine.plan.option_specs import OPTIONS, named
 from importer.engine.plan.options import Options
 from importer.engine.units import MIB, human_bytes
 
@@ -105,28 +106,10 @@ def combinations(grid: Grid) -> list[Settings]:
 def _check(name: str, values: Sequence[Value]) -> None:
     if name not in TUNABLE:
         raise Problem(f"A lab cannot vary {name}.", advice=f"It can vary {', '.join(TUNABLE)}.", option=name)
+    kind = named(name).kind
     for value in values:
-        if not _possible(name, value):
-            raise Problem(f"{name} cannot be {value}.", advice=f"It may be {_possible_values(name)}.", option=name)
-
-
-def _possible(name: str, value: Value) -> bool:
-    option = named(name)
-    if option.kind is OptionKind.SWITCH:
-        return isinstance(value, bool)
-    if option.kind is OptionKind.CHOICE:
-        return value in option.choices and value != AUTO
-    least, most = option.limits
-    return value is None or (isinstance(value, int) and not isinstance(value, bool) and least <= value <= most)
-
-
-def _possible_values(name: str) -> str:
-    option = named(name)
-    if option.kind is OptionKind.SWITCH:
-        return "yes or no"
-    if option.kind is OptionKind.CHOICE:
-        return ", ".join(option.choices)
-    return "a number from {} to {:,}".format(*option.limits)
+        if value == AUTO or (value is not None and not kind.allows(value)):
+            raise Problem(f"{name} cannot be {value}.", advice=f"It may be {kind.values}.", option=name)
 
 
 def _meaningful(settings: Settings) -> Settings | None:

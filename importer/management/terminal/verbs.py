@@ -97,7 +97,7 @@ def add_job_verbs(parser: ArgumentParser, names: Iterable[str]) -> dict[str, Arg
     verbs["wait"].add_argument("--at-most", type=float, metavar="SECONDS", help=text)
     text = "leave out bad rows from now on, into a file"
     verbs["retry"].add_argument("--on-error", choices=("reject",), help=text)
-    verbs["priority"].add_argument("priority", choices=PRIORITY.choices, help=PRIORITY.about)
+    verbs["priority"].add_argument("priority", help=PRIORITY.about, **PRIORITY.kind.flag)
     text = "of the plan that you have seen, from `job plan`"
     verbs["approve"].add_argument("--digest", required=True, help=text)
     text = "for the person who started the import"

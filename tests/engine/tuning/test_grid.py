@@ -41,7 +41,7 @@ class TestGrid:
         ("values", "message"),
         [
             ({"mode": ("append",)}, "A lab cannot vary mode"),
-            ({"parallelism": (65,)}, r"parallelism cannot be 65\. It may be a number from 1 to 64"),
+            ({"parallelism": (65,)}, r"parallelism cannot be 65\. It may be a whole number from 1 to 64"),
             ({"indexes": ("auto",)}, "indexes cannot be auto"),
             ({"unique_checks": ("off",)}, "yes or no"),
             ({"parallelism": tuple(range(1, 65)), "commit_rows": (1, 2, 3, 4)}, "256 combinations"),

@@ -265,7 +265,7 @@ def test_what_changes_between_the_question_and_the_answer_is_not_overwritten(app
         ("target: warehouse", "target: nowhere", "line 25, column 13, presets.orders.target: There is no target"),
         ("{delimiter:", "{delimeter:", "presets.orders.dialect.delimeter: dialect has no key 'delimeter'."
          " Did you mean delimiter?"),
-        ("mode: upsert", "mode: upset", "presets.orders.options.mode: mode is 'upset'. Choose one of append"),
+        ("mode: upsert", "mode: upset", "presets.orders.options.mode: mode is 'upset'. Give one of append"),
         ("[decimal-comma]", "[decimal-coma]", "presets.orders.mapping.2.transforms: There is no transform"),
         ("preset: orders", "preset: ordres", "schedules.orders nightly.preset: There is no preset named ordres."),
         ("cron: 30 2 * * 1-5", "cron: 30 2", "schedules.orders nightly.cron: '30 2' has 2 fields, and not five."),

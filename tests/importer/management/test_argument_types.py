@@ -5,15 +5,15 @@ import argparse
 import pytest
 
 from importer.engine.mapping.columns import FieldOverride, GeneratedColumn
+from importer.engine.plan.option_specs import named
 from importer.management.argument_types import (
     bounded,
     field_mapping,
     generated_column,
-    level,
     percent,
     rows,
     size,
-    variable,
+    typed,
 )
 
 
@@ -22,8 +22,11 @@ def test_numbers_sizes_levels_and_variables_are_converted():
     assert (rows("0"), rows("1000000")) == (0, 1_000_000)
     assert (percent("0"), percent("0.5"), percent("2.5%"), percent("100")) == (0, 0.5, 2.5, 100)
     assert (bounded(1, 64)("1"), bounded(1, 64)("64")) == (1, 64)
-    assert (level("read committed"), level("Repeatable-Read")) == ("READ-COMMITTED", "REPEATABLE-READ")
-    assert variable("Sort_Buffer_Size = 4M") == ("sort_buffer_size", "4M")
+    assert tuple(map(typed(named("isolation").kind), ("read committed", "Repeatable-Read"))) == (
+        "READ-COMMITTED",
+        "REPEATABLE-READ",
+    )
+    assert typed(named("session").kind)("Sort_Buffer_Size = 4M") == ("sort_buffer_size", "4M")
 
 
 def test_a_field_mapping_has_column_transforms_markers_and_date_format():
@@ -52,7 +55,7 @@ def test_a_generated_column_has_a_text_or_a_source():
         *((field_mapping, text) for text in ("a", "=b", "a=b:sleep(1)", "a=b:trim decimal-comma", "a=b:@x")),
         *((generated_column, text) for text in ("a", "=1", "a=@now", "a=@", "a=@text")),
         *((bounded(1, 64), text) for text in ("", "0", "65", "two", "²")),
-        *((variable, text) for text in ("", "a", "a=", "=1")),
+        *((typed(named("session").kind), text) for text in ("", "a", "a=", "=1")),
     ],
 )
 def test_a_wrong_text_is_refused(read, text):

@@ -79,7 +79,7 @@ def test_a_lab_goes_on_with_guesses_and_names_them(database, tmp_path: Path, tra
         (["nothing"], "invalid choice"),
         (["own", "--set", "mode=append"], "NAME of method"),
         (["own", "--set", "unique_checks=maybe"], "is not on or off"),
-        (["own", "--set", "parallelism=many"], "is not a number"),
+        (["own", "--set", "parallelism=many"], "is not a whole number"),
         (["chunks", "--rows", "1", "--share", "5"], "not allowed with"),
         (["own"], "--file is missing"),
         (["own", "--job", "99"], "no import 99"),

@@ -111,7 +111,7 @@ class ParallelIn(Body, json_schema_extra=example(parallel_chunks=4)):
     parallel_chunks: Annotated[int, Field(ge=1, le=MOST_PARALLELISM)]
 
 
-PRIORITIES = list(named("priority").choices)
+PRIORITIES = list(named("priority").kind.offers)
 
 
 class PriorityIn(Body, json_schema_extra=example(priority="high")):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from importer.engine.mapping.columns import FieldOverride
-from importer.engine.plan.option_specs import OPTIONS, OptionKind
+from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.source.formats.options import FORMAT_OPTIONS
 from importer.management.argument_types import once_each
 from importer.management.import_options import FORMAT_FIELDS, SWITCHES
@@ -73,7 +73,7 @@ def _options(options: Mapping[str, Any]) -> dict[str, Any]:
     for each in OPTIONS:
         value = options.get(each.name) if each.flag else None
         if value is not None:
-            given[each.name] = once_each(each.flag, value) if each.kind is OptionKind.VARIABLES else value
+            given[each.name] = once_each(each.flag, value) if isinstance(value, list) else value
     return given
 
 
