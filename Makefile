@@ -55,7 +55,7 @@ screenshots: ## take a picture of every page, light and dark, wide and on a phon
 	@echo "var/screenshots/index.html shows them"
 
 bench: ## compare Millrace with other ways to load (ARGS="--help" lists the options)
-	@scripts/setup.sh tests bench database
+	@scripts/setup.sh tests database
 	$(PY) -m bench $(ARGS)
 
 chart: ## check the Helm chart and the alert rules of deploy/, with Helm, promtool and Kubernetes' schemas
@@ -81,7 +81,7 @@ lint: ## check style, types, migrations and the compose file
 	@scripts/setup.sh tests
 	$(PY) -m ruff check $(CODE) manage.py setup.py
 	$(PY) -m ruff format --check $(CODE) manage.py setup.py
-	$(PY) -m mypy millrace_client config importer dashboard scripts
+	$(PY) -m mypy millrace_client config importer dashboard scripts bench
 	@if command -v cc >/dev/null; then $(PY) -I importer/engine/native/loader.py --strict; fi
 	$(PY) -m check_jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 	VAR_DIR="$$(mktemp -d)" && export VAR_DIR && trap 'rm -rf "$$VAR_DIR"' EXIT && $(PY) manage.py makemigrations --check --dry-run
@@ -98,7 +98,7 @@ release: ## build the source archive and the wheel, which needs no compiler, int
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh tests
-	for name in "" -uv -redis -telemetry -dev -bench -chart -clients -release -integrations; do \
+	for name in "" -uv -redis -telemetry -dev -chart -clients -release -integrations; do \
 	  $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	    requirements$$name.in --output-file requirements$$name.txt || exit 1; \
 	done

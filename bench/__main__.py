@@ -8,8 +8,8 @@ from bench import settings
 from bench.comparison import comparison
 from bench.rounds import Case
 from bench.ways import SAMPLE, USUAL, WORDS, way
-from importer.experiments.workloads import USUAL as USUAL_WORKLOADS
-from importer.experiments.workloads import WORKLOADS
+from bench.workloads import USUAL as USUAL_WORKLOADS
+from bench.workloads import WORKLOADS
 
 
 def main() -> None:

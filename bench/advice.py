@@ -17,18 +17,18 @@ from collections.abc import Sequence
 from statistics import median
 
 from bench import application, settings
-from bench.compare import Spread
 from bench.comparison import Comparison, comparison
 from bench.files import Files
 from bench.results import Results
 from bench.rounds import Case
 from bench.servers import Server
+from bench.spread import Spread
 from bench.ways import Millrace
+from bench.workloads import WORKLOADS
+from bench.workloads.table import SEED, dialect_of
 from importer.engine.tuning.grid import Grid, Settings, combinations, words
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
-from importer.experiments.workloads import WORKLOADS
-from importer.experiments.workloads.table import SEED, dialect_of
 
 # As many sessions as the workers of two processors load at once.
 SESSIONS = (1, 2)
@@ -101,7 +101,8 @@ def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
         time.sleep(POLL_EVERY)
     recommendation = lab.outcome(now)["recommendation"]
     assert recommendation, now.problem
-    return recommendation["settings"]
+    advised: Settings = recommendation["settings"]
+    return advised
 
 
 def _cases(workload: str, files: Files, tried: Sequence[Settings]) -> list[Case]:
@@ -150,7 +151,7 @@ def _notes(speeds: dict[str, dict[int, float]], where: str, best: Settings, advi
 def _note(rates: dict[str, dict[int, float]], advised: str, best: str) -> str:
     if advised == best:
         return f"{advised}, which is the best of the grid."
-    by_round = Spread.of([rates[advised][number] / rate for number, rate in rates[best].items()])
+    by_round = Spread.of_some([rates[advised][number] / rate for number, rate in rates[best].items()])
     return (
         f"{advised}: {by_round.median:.3f} of the best of the grid, {best}, by rounds ({by_round.least:.3f} to"
         f" {by_round.most:.3f}); {_median(rates, advised) / _median(rates, best):.3f} by medians."

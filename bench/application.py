@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from bench.servers import Server
 from importer.management.processes.private_servers import free_port
@@ -37,7 +38,7 @@ def serving() -> Iterator[int]:
         yield supervisor.process.pid
 
 
-def saved_target(server: Server):
+def saved_target(server: Server) -> Any:
     """Save the server as a target, check it, and return it."""
     from importer import targets
     from importer.models import Target

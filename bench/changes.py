@@ -16,6 +16,8 @@ from tempfile import TemporaryDirectory
 
 from bench import settings
 from bench.servers import servers_to_measure
+from bench.workloads import INDEXED, NODES
+from bench.workloads.table import SEED, WorkloadTable
 from importer.engine.errors import RowsRefused
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
@@ -29,8 +31,6 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import RFC4180
-from importer.experiments.workloads import INDEXED, NODES
-from importer.experiments.workloads.table import SEED, WorkloadTable
 
 DIALECT = replace(RFC4180, header=False)
 SAVEPOINT = "millrace_unchanged"

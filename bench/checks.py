@@ -14,8 +14,8 @@ from bench.comparison import comparison
 from bench.files import Files
 from bench.rounds import Case
 from bench.ways import way
+from bench.workloads import WORKLOADS
 from importer.engine.feed.feed import BLOCK
-from importer.experiments.workloads import WORKLOADS
 
 SETTINGS = ("checks=false", "verify=full", "on_error=reject", "rounding=reject")
 USUAL = ("nodes", "mixed", "indexed")

@@ -17,7 +17,7 @@ from typing import Any
 import MySQLdb
 from MySQLdb.connections import Connection
 
-from importer.experiments.raw import plain_inserts
+from bench import plain_inserts
 
 
 class Clock:
@@ -52,7 +52,12 @@ def connected(address: dict[str, Any], *, autocommit: bool = True) -> Iterator[C
 
 
 def run(
-    clock: Clock, address: dict[str, Any], steps: list[list[str]], sessions: int, settings: dict, last: list[str]
+    clock: Clock,
+    address: dict[str, Any],
+    steps: list[list[str]],
+    sessions: int,
+    settings: dict[str, int],
+    last: list[str],
 ) -> None:
     """Run the steps one after another; share the statements of each over `sessions`, each statement a transaction.
 

@@ -2,27 +2,15 @@
 
 import re
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from bench.results import Results
+from bench.spread import Spread
 
 # One of Results.runs.
 Run = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Spread:
-    """The median, the minimum and the maximum of some values."""
-
-    median: float
-    least: float
-    most: float
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> "Spread":
-        return cls(statistics.median(values), min(values), max(values))
 
 
 @dataclass(frozen=True)
@@ -102,8 +90,8 @@ class Runs:
             sample=any(run["sample"] for run in runs.values()),
             rounds=len(runs),
             rows=next(iter(runs.values()))["rows"],
-            seconds=Spread.of([run["seconds"] for run in runs.values()]),
-            rate=Spread.of([_rate(run) for run in runs.values()]),
+            seconds=Spread.of_some([run["seconds"] for run in runs.values()]),
+            rate=Spread.of_some([_rate(run) for run in runs.values()]),
             first_row=_median(run["first_row"] for run in runs.values()),
             to_baseline=self._ratio(runs, against) if baseline else None,
             to_single=self._ratio(runs, (server, workload, "single")),
@@ -129,8 +117,7 @@ class Runs:
         return max(rates, key=rates.__getitem__, default="")
 
     def _ratio(self, runs: dict[Any, Run], against: tuple[str, str, str]) -> Spread | None:
-        ratios = self._ratios(runs, against)
-        return Spread.of(ratios) if ratios else None
+        return Spread.of(self._ratios(runs, against))
 
     def _ratios(
         self, runs: dict[Any, Run], against: tuple[str, str, str], may_compare: Callable[[Run, Run], bool] | None = None
@@ -158,7 +145,7 @@ def _alike(run: Run, other: Run) -> bool:
 
 def _rate(run: Run) -> float:
     """Rows per second, which also compares ways that load only a sample."""
-    return run["rows"] / run["seconds"]
+    return float(run["rows"] / run["seconds"])
 
 
 def _median(values: Iterable[float | None]) -> float | None:

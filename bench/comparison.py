@@ -14,7 +14,7 @@ from bench.results import Results, new_results
 from bench.rounds import Case, Rounds
 from bench.servers import Server, servers_to_measure
 from bench.ways import Millrace
-from importer.experiments.workloads import Workload
+from bench.workloads import Workload
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from bench.files import Content, Files
 from bench.servers import Server
+from bench.workloads.table import WorkloadTable
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.schema.table import read_table
-from importer.experiments.workloads.table import WorkloadTable
 
 
 class WrongContent(AssertionError):

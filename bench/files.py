@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from importer.experiments.workloads.table import SEED, Workload, WorkloadTable
+from bench.workloads.table import SEED, Workload, WorkloadTable
 
 PIECES = 8
 MARK = "made.json"

@@ -16,7 +16,7 @@ from bench import settings
 from bench.comparison import Comparison, comparison
 from bench.rounds import Case
 from bench.ways import Millrace, Pieces, way
-from importer.experiments.workloads import NODES, Workload
+from bench.workloads import NODES, Workload
 
 TIMES = 10
 CHUNKS = (1, 10, 100, 1000, 10_000)

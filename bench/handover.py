@@ -34,7 +34,7 @@ class Handover:
         # Only Linux lists the allowed processors and lets a process choose among them.
         processors = sorted(os.sched_getaffinity(0))[:2] if hasattr(os, "sched_getaffinity") else []
         if len(processors) == 2 and (program := _program()):
-            command = [program, *map(str, processors)]
+            command = [str(program), *map(str, processors)]
             self._running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
             assert self._running.stdout
             self._first = self._running.stdout.readline()

@@ -27,11 +27,11 @@ from bench import application, settings
 from bench.meter import process_tree, reset_peak
 from bench.servers import Server, servers_to_measure
 from bench.ways.millrace import ended, peaks
+from bench.workloads.table import SEED
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 from importer.engine.units import MIB
-from importer.experiments.workloads.table import SEED
 
 MOST = 120  # MB of a process, for any file
 SAMPLE_EVERY = 0.05  # seconds

@@ -18,21 +18,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.servers import DATABASE, address_of
+from bench.workloads import NODES
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish
 from importer.engine.load.loader import load_chunk
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import Position, scan
+from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.target import staging
-from importer.experiments.workloads import NODES
 
 (TABLE,) = NODES.tables
 SESSIONS = 2
@@ -92,7 +92,7 @@ def _import(address: Address, path: Path, options: Options) -> float:
         with connect(address) as connection:
             plan = replace(plan, table_digest=staging.create(connection, plan.schema, job, plan.staged))
 
-    def load(chunk):
+    def load(chunk: ChunkRange) -> None:
         load_chunk(ChunkLoad(job, 1, path, address, profile.dialect, plan, chunk, options=options), LoadCallbacks())
 
     with ThreadPoolExecutor(SESSIONS) as pool:
@@ -104,7 +104,7 @@ def _import(address: Address, path: Path, options: Options) -> float:
     return time.perf_counter() - begun
 
 
-def _leftovers(connection) -> list[str]:
+def _leftovers(connection: Connection) -> list[str]:
     return [row[0] for row in fetch_all(connection, "SHOW TABLES") if row[0] != ledger.TABLE]
 
 

@@ -18,11 +18,15 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from bench.servers import DATABASE, address_of
+from bench.workloads import NODES
+from bench.workloads.table import SEED
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
@@ -35,8 +39,6 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scanner import Position, ScanPolicy, scan
 from importer.engine.source.profile.profile import profile_file
-from importer.experiments.workloads import NODES
-from importer.experiments.workloads.table import SEED
 
 (TABLE,) = NODES.tables
 # A field of a row of nodes (by its number) and a value that every server refuses there.
@@ -70,7 +72,7 @@ def _write(folder: Path, rows: int) -> dict[str, tuple[Path, int]]:
     return files
 
 
-def _compare(address: Address, files: dict[str, tuple[Path, int]], rows: int, runs: int) -> dict:
+def _compare(address: Address, files: dict[str, tuple[Path, int]], rows: int, runs: int) -> dict[str, Any]:
     seconds: dict[str, list[float]] = {name: [] for name in files}
     memory = dict.fromkeys(files, 0)
     for number in range(runs + 1):  # the first round warms up and is not counted
@@ -116,7 +118,7 @@ def _make_table(address: Address) -> None:
         execute(connection, f"ALTER TABLE {TABLE.name} ADD CHECK (version >= 0)")
 
 
-def _works(address: Address, path: Path, folder: Path):
+def _works(address: Address, path: Path, folder: Path) -> Iterator[ChunkLoad]:
     """Yield the load of each chunk as soon as the scan has found the chunk."""
     profile = profile_file(path)
     with connect(address) as connection:

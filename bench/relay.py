@@ -1,4 +1,4 @@
-"""Relays connections to another address, with the delay and the bandwidth of a slow link.
+"""A slow link: relays connections to another address, with a given delay and bandwidth.
 
     python -m bench.relay LISTEN_HOST LISTEN_PORT TO_HOST TO_PORT [--delay SECONDS] [--rate BYTES_PER_SECOND]
 
@@ -7,8 +7,115 @@ Prints `ready` once it listens, and runs until it is ended. All connections shar
 
 import argparse
 import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from queue import Queue
 
-from importer.experiments.raw.slow_link import BLOCK, SlowLink, relaying
+from importer.engine.mysql.connection import Address
+
+LISTEN = "127.0.0.1"
+CLOSE_TIMEOUT = 5  # seconds that a connection may take to close
+BLOCK = 16 * 1024  # bytes
+# Most blocks of a connection under way. Then the sender has to wait, as with a router whose queue is full.
+MOST_BLOCKS = 16
+
+
+@dataclass(frozen=True)
+class Link:
+    """A simulated network: the seconds it adds to a round trip, and its bytes per second each way (0: no limit)."""
+
+    round_trip: float
+    rate: float = 0
+
+
+class SlowLink:
+    """One direction of a link: seconds of `delay`, and at most `rate` bytes per second (0: no limit)."""
+
+    def __init__(self, delay: float, rate: float) -> None:
+        self._delay, self._rate = delay, rate
+        self._free_at = 0.0
+
+    def arrives(self, size: int, now: float) -> float:
+        """The time when `size` bytes sent at `now` arrive: after all bytes sent before."""
+        self._free_at = max(now, self._free_at) + (size / self._rate if self._rate else 0)
+        return self._free_at + self._delay
+
+
+async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, link: SlowLink) -> None:
+    """Carry bytes over the link until the end of the stream, and forward that end; the other direction stays open."""
+    under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(MOST_BLOCKS)
+    clock = asyncio.get_running_loop().time
+
+    async def deliver() -> None:
+        while (arrival := await under_way.get())[1]:
+            await asyncio.sleep(max(0, arrival[0] - clock()))
+            # The receiver is gone: the remaining bytes are lost.
+            with suppress(ConnectionError):
+                writer.write(arrival[1])
+                await writer.drain()
+        with suppress(OSError):
+            writer.write_eof()
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(deliver())
+        data = b"begin"
+        while data:
+            try:
+                data = await reader.read(BLOCK)
+            except ConnectionError:
+                data = b""
+            await under_way.put((link.arrives(len(data), clock()), data))
+
+
+def relaying(host: str, port: int, there: SlowLink, back: SlowLink) -> Callable[..., Awaitable[None]]:
+    """A handler for asyncio.start_server that relays each connection to host and port."""
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        to_reader, to_writer = await asyncio.open_connection(host, port)
+        await asyncio.gather(carry(reader, to_writer, there), carry(to_reader, writer, back))
+        for each in (writer, to_writer):
+            each.close()
+
+    return relay
+
+
+@contextmanager
+def linked(address: Address, link: Link) -> Iterator[Address]:
+    """Run a relay to the server in a thread until the `with` block ends; yields the relay's address.
+
+    The server's certificate does not match the relay's name: connecting with TLS "verify" fails.
+    """
+    started: Queue[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Queue()
+
+    async def until_done() -> None:
+        there, back = (SlowLink(link.round_trip / 2, link.rate) for _ in range(2))
+        relay_connection = relaying(address.host, address.port, there, back)
+        running: set[asyncio.Task[None]] = set()
+
+        async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if task := asyncio.current_task():
+                running.add(task)
+            await relay_connection(reader, writer)
+
+        server = await asyncio.start_server(relay, LISTEN, 0, limit=BLOCK)
+        done = asyncio.Event()
+        started.put((asyncio.get_running_loop(), done, server.sockets[0].getsockname()[1]))
+        await done.wait()
+        server.close()
+        # Bytes that were under way when the client closed still arrive.
+        if running:
+            await asyncio.wait(running, timeout=CLOSE_TIMEOUT)
+
+    thread = threading.Thread(target=asyncio.run, args=(until_done(),), name=f"relay to {address.host}", daemon=True)
+    thread.start()
+    loop, done, port = started.get()
+    try:
+        yield replace(address, host=LISTEN, port=port)
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join()
 
 
 async def serve(arguments: argparse.Namespace) -> None:

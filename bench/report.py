@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
-from bench.charts import can_draw, draw
-from bench.compare import Line, Runs, Spread
+from bench.charts import RateBar, draw
+from bench.compare import Line, Runs
 from bench.results import Results, read_results
+from bench.spread import Spread
 
 TITLES = {
     "ways": "Ways to load, compared",
@@ -53,13 +54,13 @@ def write_report(paths: Sequence[Path], folder: Path | None = None) -> Path:
     report = folder / f"{paths[-1].stem}.md"
     parts = [f"# {TITLES[runs.results.kind]}", *_circumstances(runs.results), LEGEND]
     if runs.results.made["baseline"]:
-        parts += _chart(runs, runs.workloads, report.with_suffix(".png"), TITLES[runs.results.kind])
+        parts += _chart(runs, runs.workloads, report.with_suffix(".svg"), TITLES[runs.results.kind])
         parts += _tables(runs, runs.workloads)
     else:
         for workload in runs.workloads:
             title = _title(runs.results, workload)
             parts += [f"## {workload}", title]
-            parts += _chart(runs, [workload], folder / f"{report.stem}-{workload}.png", title)
+            parts += _chart(runs, [workload], folder / f"{report.stem}-{workload}.svg", title)
             parts += _tables(runs, [workload])
     parts += _left_out(runs.results)
     report.write_text("\n\n".join(parts) + "\n")
@@ -67,10 +68,19 @@ def write_report(paths: Sequence[Path], folder: Path | None = None) -> Path:
 
 
 def _chart(runs: Runs, workloads: Sequence[str], path: Path, title: str) -> list[str]:
-    if not can_draw():
-        return ["(No chart: matplotlib is not installed. `make bench` installs it.)"]
-    draw(runs, workloads, path, title)
+    bars = [
+        RateBar(_bar_name(line, len(workloads) > 1, len(runs.servers) > 1), line.rate)
+        for workload in workloads
+        for server in runs.servers
+        for line in runs.lines(server, workload)
+    ]
+    path.write_text(draw(title, bars))
     return [f"![{title}]({path.name})"]
+
+
+def _bar_name(line: Line, with_workload: bool, with_server: bool) -> str:
+    name = line.way + (" (sample)" if line.sample else "")
+    return f"{line.workload}: " * with_workload + name + f", {line.server}" * with_server
 
 
 def _circumstances(results: Results) -> list[str]:

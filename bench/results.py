@@ -31,7 +31,7 @@ import MySQLdb
 
 from bench.files import Files
 from bench.servers import Server
-from importer.experiments.workloads.table import SEED
+from bench.workloads.table import SEED
 
 SCHEMA = 1
 ROOT = Path(__file__).resolve().parent.parent

@@ -84,7 +84,7 @@ class Year:
         return sum(self.facts[job] != digest for job, digest in _digests(list(self.facts)).items())
 
     def _add_imports(self, jobs: int, chunks: int, day: int, now: datetime) -> None:
-        from importer.experiments.workloads.sample_history import seed
+        from bench.workloads.sample_history import seed
         from importer.models import ImportJob
 
         before = set(self.facts)
@@ -101,7 +101,7 @@ class Year:
 
         from importer.engine.load import ledger
         from importer.engine.mysql.connection import connect
-        from importer.jobs.rejects.downloads import folder
+        from importer.jobs.rejects.storage import folder
         from importer.models import ImportJob, JobRecord, SourceFile
 
         ready = SourceFile.Status.READY
@@ -171,7 +171,7 @@ def stock(day: int, target: Any = None) -> Stock:
     stored = [each for each in settings.UPLOAD_DIR.rglob("*") if each.is_file()]
     stored += [each for each in settings.REJECTS_DIR.rglob("*") if each.is_file()]
     return Stock(
-        day,
+        day,  # type: ignore[call-arg] # five counts follow
         *(model.objects.count() for model in (ImportJob, Chunk, JobFact, SourceFile, Session)),
         audit.count(),
         ScheduleRun.objects.count(),

@@ -1,10 +1,11 @@
 """Runs the cases in rounds: every round runs every case once, so that drift of the machine affects all of them."""
 
-import random
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
 from bench.content import check_tables
 from bench.files import Files
@@ -13,7 +14,8 @@ from bench.meter import ServerMeter
 from bench.results import Results
 from bench.servers import Server
 from bench.ways import Way, drop_tables
-from importer.experiments.workloads.table import SEED
+from bench.workloads.table import SEED
+from importer.engine.tuning.rounds import turns
 
 # Before each run the server writes the dirty pages of the previous run, until this share of its pool is left.
 CLEAN_SHARE = 0.02
@@ -42,13 +44,14 @@ class Rounds:
         cases = [case for case in cases if not _left_out(server, case, results)]
         began = time.monotonic()
         longest = 0.0
-        for number in range(1 - self.warm_up, self.rounds + 1):
+        order = turns(len(cases), self.warm_up + self.rounds, SEED, warm_up=False)
+        for number, together in groupby(order, lambda turn: turn.round - self.warm_up):
             if number > 1 and self.minutes and time.monotonic() - began + longest > self.minutes * 60:
                 _log(f"{server.name}: no round {number}, as it would end after {self.minutes:g} minutes")
                 break
             round_began = time.monotonic()
-            for place, case in enumerate(order_of_round(cases, number)):
-                run = _run(server, case)
+            for place, turn in enumerate(together):
+                run = _run(server, cases[turn.combination])
                 results.runs.append({**run, "round": number, "place": place})
                 _log_run(results.runs[-1])
             took = time.monotonic() - round_began
@@ -57,16 +60,6 @@ class Rounds:
                 _log(f"{server.name}: round {number} took {took:.0f} s, {self.rounds - max(number, 0)} to go")
         for case in cases:
             drop_tables(server, case.files.workload)
-
-
-def order_of_round(cases: Sequence[Case], number: int) -> list[Case]:
-    """The order of a round: random in an odd round, reversed in the next one.
-
-    So a machine that becomes steadily slower or faster favours no case.
-    """
-    order = list(cases)
-    random.Random(SEED + (number + 1) // 2).shuffle(order)
-    return order if number % 2 else order[::-1]
 
 
 def _left_out(server: Server, case: Case, results: Results) -> bool:
@@ -78,7 +71,7 @@ def _left_out(server: Server, case: Case, results: Results) -> bool:
     return bool(why)
 
 
-def _run(server: Server, case: Case) -> dict:
+def _run(server: Server, case: Case) -> dict[str, Any]:
     """One run: make empty tables, load, compare the tables with the files; returns its results."""
     way, files = case.way, case.files
     way.prepare(server, files)
@@ -114,7 +107,7 @@ def _wait_for_writes(server: Server) -> None:
         time.sleep(1)
 
 
-def _log_run(run: dict) -> None:
+def _log_run(run: dict[str, Any]) -> None:
     rate = run["rows"] / run["seconds"]
     where = f"{run['server']} {run['workload']} round {run['round']}"
     _log(f"{where}: {run['way']} {run['seconds']:.2f} s, {rate:,.0f} rows/s{' (sample)' if run['sample'] else ''}")

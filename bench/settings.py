@@ -4,8 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
-from importer.experiments.variants import most_pool
-from importer.experiments.workloads import Workload
+from bench.experiments.variants import most_pool
+from bench.workloads import Workload
 from importer.management.argument_types import size
 
 SEPARATORS = {"comma": ",", "tab": "\t"}
@@ -34,7 +34,7 @@ def parser(description: str | None, epilog: str = "") -> argparse.ArgumentParser
     )
     where = parser.add_argument_group("where")
     where.add_argument("--folder", type=absolute, default=var(), help="for files and servers, kept for the next run")
-    where.add_argument("--results", type=absolute, default=var() / "results", help="for JSON, Markdown and PNG")
+    where.add_argument("--results", type=absolute, default=var() / "results", help="for JSON, Markdown and SVG")
     return parser
 
 
@@ -69,8 +69,8 @@ def rows_of(workload: Workload, arguments: argparse.Namespace) -> int:
     if arguments.full:
         return workload.full_rows
     if arguments.size:
-        return max(1, arguments.size // workload.row_bytes)
-    return arguments.rows or workload.rows
+        return max(1, int(arguments.size) // workload.row_bytes)
+    return int(arguments.rows or workload.rows)
 
 
 def usual_pool() -> int:

@@ -21,7 +21,7 @@ from bench.results import ROOT
 from bench.rounds import Case
 from bench.servers import Server, servers_to_measure
 from bench.ways import way
-from importer.experiments.workloads import WORKLOADS
+from bench.workloads import WORKLOADS
 from importer.management.processes.private_servers import free_port
 
 # Addresses for tests of networks (RFC 2544), which are not routed.
@@ -139,10 +139,10 @@ def _relays(servers: list[Server], delay: float, rate: float) -> Iterator[list[s
 def _without_servers(words: list[str]) -> list[str]:
     """The command line without its --server options, which those of the relays replace."""
     others = []
-    words = iter(words)
-    for word in words:
+    left = iter(words)
+    for word in left:
         if word == "--server":
-            next(words)
+            next(left)
         elif not word.startswith("--server="):
             others.append(word)
     return others

@@ -26,8 +26,8 @@ from bench.meter import process_tree
 from bench.servers import Server, servers_to_measure
 from bench.ways.millrace import processor_by_role, roles
 from bench.ways.way import empty_tables
-from importer.experiments.workloads import WORKLOADS
-from importer.experiments.workloads.table import dialect_of
+from bench.workloads import WORKLOADS
+from bench.workloads.table import dialect_of
 
 SIZES = (12_700, 1_000_000)  # about 1 MB and 80 MB
 SAMPLE_EVERY = 0.005  # seconds

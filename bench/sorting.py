@@ -20,10 +20,12 @@ import time
 import uuid
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from bench.client import peak_mb
 from bench.meter import ServerMeter
 from bench.servers import Server, servers_to_measure
+from bench.workloads import NODES
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
@@ -33,13 +35,12 @@ from importer.engine.plan.options import Options
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.sorting.external_sort import SortInput, sort_records
-from importer.engine.sorting.original_positions import OriginalPositions
+from importer.engine.sorting.original_positions import places_of
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import Position, scan
+from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
 from importer.engine.source.profile.profile import Profile, profile_file
-from importer.experiments.workloads import NODES
 
 (TABLE,) = NODES.tables
 SESSIONS = 2
@@ -73,8 +74,8 @@ def shuffle(ordered: Path, shuffled: Path) -> None:
     shuffled.write_bytes(header + b"".join(rows))
 
 
-def measure(server: Server, ordered: Path, shuffled: Path, runs: int) -> dict:
-    runs_of: dict[str, list[dict]] = {way: [] for way in WAYS}
+def measure(server: Server, ordered: Path, shuffled: Path, runs: int) -> dict[str, Any]:
+    runs_of: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
     for _ in range(runs):
         for way in WAYS:
             runs_of[way].append(run(server, ordered if way == "ordered" else shuffled, way))
@@ -83,7 +84,7 @@ def measure(server: Server, ordered: Path, shuffled: Path, runs: int) -> dict:
     return {"runs": runs_of, "gain": round(statistics.median(ratios), 2)}
 
 
-def run(server: Server, path: Path, way: str) -> dict:
+def run(server: Server, path: Path, way: str) -> dict[str, Any]:
     """Load the file into a new table; return seconds and costs."""
     with connect(server.address) as connection:
         ledger.create(connection)
@@ -105,14 +106,14 @@ def run(server: Server, path: Path, way: str) -> dict:
         sizes, end = ChunkSizes(2**22), path.stat().st_size
         chunks = list(scan(fd, profile.dialect, sizes, begin, end=end))
 
-    def load(chunk):
+    def load(chunk: ChunkRange) -> None:
         load_chunk(
             ChunkLoad(job, 1, path, server.address, profile.dialect, plan, chunk, options=options), LoadCallbacks()
         )
 
     begun = time.perf_counter()
-    with ServerMeter(server) as meter, ThreadPoolExecutor(SESSIONS) as pool:
-        list(pool.map(load, chunks))
+    with ServerMeter(server) as meter, ThreadPoolExecutor(SESSIONS) as threads:
+        list(threads.map(load, chunks))
     seconds = time.perf_counter() - begun
     cost = meter.cost.as_json() if meter.cost else {}
     return {**sort, "load": round(seconds, 2), **cost}
@@ -121,7 +122,7 @@ def run(server: Server, path: Path, way: str) -> dict:
 def sorted_copy(path: Path, profile: Profile, key: SortKey) -> tuple[Path, dict[str, float]]:
     """Sort a copy of the file; return its path and the cost. Runs in a process of its own."""
     copy, begun = path.with_suffix(".sorted"), time.perf_counter()
-    with open_source(path) as fd, copy.open("wb") as out, OriginalPositions.next_to(copy).path.open("wb") as places:
+    with open_source(path) as fd, copy.open("wb") as out, places_of(copy).open("wb") as places:
         source = SortInput(fd, profile.dialect, profile.data_offset, profile.data_line, profile.size)
         sort_records(source, key, out, places, path.parent)
     used = resource.getrusage(resource.RUSAGE_SELF)

@@ -22,8 +22,8 @@ from bench.results import ROOT
 from bench.servers import Server, servers_to_measure
 from bench.ways import way
 from bench.ways.way import empty_tables
+from bench.workloads import WORKLOADS
 from importer.engine.mysql.connection import connect, execute
-from importer.experiments.workloads import WORKLOADS
 
 MANY_ROWS = 1_000_000
 THREE = "id,v\n1,a\n2,b\n3,c\n"

@@ -104,7 +104,7 @@ def _set_up(chunks: int) -> int:
     from django.core.management import call_command
 
     call_command("prepare", stdout=io.StringIO())
-    from importer.experiments.workloads import sample_history
+    from bench.workloads import sample_history
     from importer.models import Chunk, ImportJob
 
     for _ in sample_history.seed(1, chunks):
@@ -174,7 +174,7 @@ def _poll_at_once(viewers: list[Viewer], server: psutil.Process, expected: int) 
 
 def _processor_seconds(server: psutil.Process) -> float:
     times = [each.cpu_times() for each in (server, *server.children(recursive=True))]
-    return sum(each.user + each.system for each in times)
+    return float(sum(each.user + each.system for each in times))
 
 
 def _nothing() -> None:

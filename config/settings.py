@@ -94,7 +94,6 @@ INSTALLED_APPS = [
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
     "importer",
-    "importer.experiments",
     "dashboard",
 ]
 MIDDLEWARE = [

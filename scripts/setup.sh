@@ -4,7 +4,7 @@
 #   scripts/setup.sh NEED...
 #     app        what `make run` runs: Python packages and a Redis, and what compiles mysqlclient and the C library
 #     tests      the Python packages of the tests and the linters as well
-#     bench, chart, clients, integrations, release, telemetry   the Python packages of requirements-NEED.txt
+#     chart, clients, integrations, release, telemetry   the Python packages of requirements-NEED.txt
 #     image      app for the container image: for any processor, without a Redis, with telemetry
 #     database   a MariaDB server for the demo and the tests (the programs only: no service is started)
 #     browser    Chromium, for the browser tests
@@ -204,7 +204,7 @@ for need in "$@"; do
     app) requirements+=(requirements.txt requirements-redis.txt) ;;
     # They also test the build of the C library that is not for this processor.
     tests) every_build=yes requirements+=(requirements-dev.txt) ;;
-    bench | chart | clients | integrations | release | telemetry) requirements+=("requirements-$need.txt") ;;
+    chart | clients | integrations | release | telemetry) requirements+=("requirements-$need.txt") ;;
     image) every_build=yes requirements+=(requirements.txt requirements-telemetry.txt) ;;
     database) look_for_database ;;
     browser) look_for_browser ;;

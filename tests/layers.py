@@ -19,7 +19,7 @@ ENGINE = [
 IMPORTER = [
     "engine", "lease", "security", "queue", "models", "access", "sources", "connections", "targets", "preparation",
     "history", "notifications", "jobs", "worker", "diagnosis", "schedules", "lab", "retention", "management",
-    "experiments", "tasks", "apps",
+    "tasks", "apps",
 ]  # fmt: skip
 DASHBOARD = [
     "access", "sign_in", "formatting", "fields", "history", "templatetags", "new_import", "jobs", "lab",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from importer.experiments.workloads.sample_history import seed
+from bench.workloads.sample_history import seed
 from importer.history.facts import Value
 from importer.history.read import recorded, rows
 from importer.models import ImportJob, JobRecord

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "ADMIN_PASSWORD", "DATABASE_URL", "REDIS_URL", "OIDC_CLIENT_SECRET"}
 SECRETS |= {"FILE_STORE_SECRET_KEY", "SENTRY_DSN", "DATABASE_PASSWORD", "REDIS_PASSWORD"}
 # The locks, each with a number of packages that it exceeds.
-LOCKS = {f"requirements{name}": 10 for name in ("", "-dev", "-bench")}
+LOCKS = {f"requirements{name}": 10 for name in ("", "-dev")}
 LOCKS |= {"requirements-telemetry": 5, "requirements-chart": 5, "requirements-redis": 2, "requirements-uv": 0}
 LOCKS |= {"requirements-release": 3, "requirements-integrations": 100}
 CODE = ("millrace_client", "bench", "config", "dashboard", "importer", "scripts", "tests")

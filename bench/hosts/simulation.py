@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 from unittest.mock import patch
 
@@ -166,7 +167,7 @@ class Simulation:
         while self._messages:
             message = self._messages.popleft()
             if message.delay:
-                self._later(message.delay, lambda job_id=message.id: self._advance(job_id))
+                self._later(message.delay, partial(self._advance, message.id))
             elif message.task == "advance":
                 self._advance(message.id)
             elif message.task == "load_run":

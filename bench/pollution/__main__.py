@@ -80,8 +80,8 @@ def _report(server: Server, files: Sequence[PollutedFile], made: dict[str, list[
     for name, loaded in made.items():
         found = losses(files, loaded, scores[name])
         print(f"\nLosses of {name}: {sum(each.files for each in found):,} files")
-        for each in found[:lines]:
-            print(f"  {_line(each)}")
+        for loss in found[:lines]:
+            print(f"  {_line(loss)}")
         if len(found) > lines:
             print(f"  ... and {len(found) - lines} more kinds")
 

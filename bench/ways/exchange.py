@@ -8,8 +8,8 @@ from bench.servers import Server
 from bench.ways.client import run_statements
 from bench.ways.raw import DDL_SETTINGS
 from bench.ways.way import AFTER, LoadTiming, Way
+from bench.workloads.table import WITHOUT_KEYS, WorkloadTable
 from importer.engine.mysql.connection import connect, execute
-from importer.experiments.workloads.table import WITHOUT_KEYS, WorkloadTable
 
 
 class Exchange(Way):

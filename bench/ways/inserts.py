@@ -5,8 +5,8 @@ from bench.servers import Server
 from bench.ways.client import call, run_statements
 from bench.ways.raw import pieces_sql
 from bench.ways.way import LoadTiming, Way, empty_tables
+from bench.workloads.table import TableForm, WorkloadTable
 from importer.engine.mysql.connection import connect, execute
-from importer.experiments.workloads.table import TableForm, WorkloadTable
 
 # The sample of a way with several rows in each statement is larger by their number, at most by this factor.
 MOST_SAMPLES = 50

@@ -17,10 +17,10 @@ from bench.files import Files
 from bench.meter import process_tree, processor_seconds, reset_peak
 from bench.servers import Server
 from bench.ways.way import AFTER, BEFORE, LoadTiming, Way
+from bench.workloads.table import WorkloadTable, dialect_of
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.units import parse_size
-from importer.experiments.workloads.table import WorkloadTable, dialect_of
 
 # Polling must not disturb the measurement, and the raw ways are not polled: so the pause grows with the time that has
 # passed. The end loses no precision, since it is read from the job; the first row loses 1 %.

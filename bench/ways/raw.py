@@ -4,7 +4,7 @@ from bench.files import PIECES, Files
 from bench.servers import Server
 from bench.ways.client import run_statements
 from bench.ways.way import AFTER, BEFORE, LoadTiming, Way
-from importer.experiments.workloads.table import WorkloadTable
+from bench.workloads.table import WorkloadTable
 
 # For building keys: several threads and sorting in memory (MySQL manual, Configuring Parallel Threads for Online DDL
 # Operations).

@@ -6,8 +6,8 @@ from typing import Any
 
 from bench.files import Files
 from bench.servers import Server
+from bench.workloads.table import TableForm, Workload
 from importer.engine.mysql.connection import connect, execute
-from importer.experiments.workloads.table import TableForm, Workload
 
 # When keys that refuse no row are built: with the table, or after its rows.
 BEFORE, AFTER = "before", "after"

@@ -12,29 +12,27 @@ from importer.models import Lab
 
 # Most reports that the page looks through for the last ones.
 MOST_REPORTS = 500
+# The headings over the ways that failed, and whether those have rates of other rounds.
+FAILURES = {"Not measured": False, "Failed in some rounds": True}
 BADGES = {"agrees": "bg-green-lt", "disagrees": "bg-red-lt"}
 OTHER_BADGE = "bg-secondary-lt"
 
 
 @require_safe
 def experiments(request: HttpRequest) -> HttpResponse:
-    """The five side by side: each claim with its verdict on each target."""
-    from importer.experiments.published.registry import EXPERIMENTS  # with numpy and all workloads
-
+    """Those that were repeated, side by side: each claim with its verdict on each target."""
     reports = seen(Lab.objects.filter(status=Lab.Status.DONE, report_json__has_key="experiment"))
     newest_first = list(reports.select_related("target").order_by("-pk")[:MOST_REPORTS])
-    shown = [
-        {"experiment": each, **compared([lab for lab in newest_first if lab.experiment == each.name])}
-        for each in EXPERIMENTS.values()
-    ]
+    by_name: dict[str, list[Lab]] = {}
+    for lab in newest_first:
+        by_name.setdefault(lab.experiment, []).append(lab)
+    shown = [{"name": name, **compared(labs)} for name, labs in sorted(by_name.items())]
     return render(request, "lab/experiments/list.html", {"experiments": shown})
 
 
 @require_safe
 def report(request: HttpRequest, pk: int) -> HttpResponse:
     """The full report of one experiment."""
-    from importer.experiments.report import FAILURES  # with numpy and all workloads
-
     lab = get_object_or_404(Lab.objects.select_related("target"), pk=pk)
     if not lab.report_json:
         raise Http404

@@ -55,7 +55,7 @@ def _over(lab: Lab) -> QuerySet[ImportJob]:
 
 def remove_sample(lab: Lab) -> None:
     """Delete the sample or the files of an experiment: on disk and in the database."""
-    # Not only in LAB_DIR: an experiment copies a file to where the server reads it (experiments/raw/server_copy.py).
+    # Not only in LAB_DIR: an experiment copies a file to where the server reads it (bench/experiments/raw).
     SourceFile.objects.filter(path__contains=f"/{lab.key}.").delete()
     for path in settings.LAB_DIR.glob(f"{lab.key}.*"):
         _remove(path)

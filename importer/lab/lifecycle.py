@@ -1,12 +1,14 @@
 """The life of a lab: a worker advances it one step at a time, under the lab's lease."""
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from importer import jobs
@@ -18,12 +20,14 @@ from importer.lab import approval, trials
 from importer.lab.cleanup import leave, remove_sample
 from importer.lab.setup import prepare_lab
 from importer.lab.transitions import Status, backoff, change, change_held, claim, connected, end, lease_keeper, release
-from importer.models import ImportJob, Lab, Trial
+from importer.models import ImportJob, Lab, Target, Trial
 from importer.queue import Message
+from importer.worker import local_pool, sweep
 from importer.worker.errors import problem_of
 
 log = logging.getLogger(__name__)
 
+LOOK_EVERY = 0.5  # seconds
 GONE = Problem("The command that ran the experiment is gone.", advice="Start it again.")
 
 Then = Callable[[Sequence[Message]], None]
@@ -153,3 +157,45 @@ STEPS: dict[Status, Callable[[Lab], bool]] = {
     Status.RUNNING: trials.advance,
     Status.ENDING: _end,
 }
+
+
+def finish(
+    lab: Lab,
+    becomes: Lab.Status = Status.DONE,
+    problem: Problem | None = None,
+    tell: Callable[[str], object] = lambda _: None,
+) -> Lab:
+    """Drop everything that the experiment has made, waiting as long as that takes; return the ended lab.
+
+    `tell` is called with each obstacle. A lab that was ending already, by a cancel for example, ends as was decided
+    then, not as `becomes`.
+    """
+    end(lab, becomes, problem.as_json() if problem else None)
+    release(lab)
+    obstacle = ""
+    while not (now := Lab.objects.select_related("target").get(pk=lab.pk)).ended:
+        if now.waits_for != obstacle:
+            obstacle = now.waits_for
+            tell(obstacle)
+        take(lab.pk, lambda _steps: None)
+        _end_imports(lab)
+        if Lab.objects.filter(pk=lab.pk, status=Status.ENDING).exists():
+            time.sleep(LOOK_EVERY)
+    return now
+
+
+def end_abandoned(target: Target) -> None:
+    """End the experiments on the target whose process is gone: the lease has expired or was released too early."""
+    unclaimed = Q(lease=None) | Q(lease__lte=timezone.now())
+    left = Lab.objects.filter(unclaimed, target=target).exclude(status__in=Lab.ENDED)
+    for lab in left:
+        if lab.experiment and (claimed := claim(lab.pk)):
+            finish(claimed, Status.FAILED, GONE)
+
+
+def _end_imports(lab: Lab) -> None:
+    """Finish the cancelled imports of the lab's trials here, because no worker may be running."""
+    for job in ImportJob.objects.filter(trial__lab=lab, status=ImportJob.Status.CANCELLING):
+        sweep.expire_runs(jobs.expired_runs(job))
+        for step in jobs.advance(job.pk):
+            local_pool.run_step(step)

@@ -169,7 +169,6 @@ RULES: dict[str, Rule] = {
     "prepare": INSTALLATION,
     "ensure_admin": INSTALLATION,
     "rotate_keys": INSTALLATION,
-    "seed_history": INSTALLATION,
     # Each change has the rule of the command that makes it alone.
     "apply": Rule(operator=True, rate=limits.CHECKS),
     "backup create": INSTALLATION,

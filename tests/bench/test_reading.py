@@ -11,11 +11,11 @@ import pytest
 from bench.content import content_of
 from bench.files import Files, files_of
 from bench.servers import Server
+from bench.workloads import WORKLOADS
+from bench.workloads.table import Workload, WorkloadTable
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.reading.questions import NeedsAnswer
-from importer.experiments.workloads import WORKLOADS
-from importer.experiments.workloads.table import Workload, WorkloadTable
 from importer.management.build_import import prepare_from_options
 from importer.management.commands.import_csv import Command
 from importer.models import ImportJob

@@ -5,8 +5,8 @@ import hashlib
 
 import pytest
 
+from bench.relay import BLOCK, MOST_BLOCKS, SlowLink, relaying
 from bench.slow_link import _without_servers
-from importer.experiments.raw.slow_link import BLOCK, MOST_BLOCKS, SlowLink, relaying
 
 
 def test_bytes_arrive_after_earlier_ones_at_the_rate_of_the_link():

@@ -7,8 +7,8 @@ import pytest
 
 from bench.files import PIECES, files_of
 from bench.growth import parted
-from importer.experiments.workloads import WORKLOADS
-from importer.experiments.workloads.table import BLOCK_ROWS
+from bench.workloads import WORKLOADS
+from bench.workloads.table import BLOCK_ROWS
 
 # More than a block, so that the boundary between two blocks is included.
 ROWS = BLOCK_ROWS + 1000

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from importer.experiments.workloads.sample_history import seed
+from bench.workloads.sample_history import seed
 from importer.models import ImportJob
 from tests.browser.conftest import expect_no_scrolling_sideways
 

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from importer.experiments.workloads.sample_history import seed
+from bench.workloads.sample_history import seed
 from tests.browser.conftest import expect_no_scrolling_sideways
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,7 +16,7 @@ Settings = dict[str, Value]
 
 # Settings that a lab can vary: they affect the load only, and never which rows arrive if all rows are good.
 TUNABLE = tuple(option.name for option in OPTIONS if option.tunable)
-# Key of a published experiment's variants (importer/experiments) in place of a setting; a lab cannot vary it.
+# Key of a published experiment's variants (bench/experiments) in place of a setting; a lab cannot vary it.
 WAY = "way"
 # Each combination is loaded at least twice, so more of them would take too long.
 MOST_COMBINATIONS = 200

@@ -6,10 +6,10 @@ from io import StringIO
 import pytest
 from django.urls import reverse
 
+from bench.workloads.sample_history import seed
 from dashboard.history.url_state import USUAL
 from importer import jobs
 from importer.engine.errors import TargetUnreachable
-from importer.experiments.workloads.sample_history import seed
 from importer.history.facts import FACTS
 from importer.history.query import Query
 from importer.history.search import in_order

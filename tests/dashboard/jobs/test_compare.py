@@ -3,9 +3,9 @@
 import pytest
 from django.urls import reverse
 
+from bench.workloads.sample_history import seed
 from dashboard.jobs.peer_comparison import address, peer_comparison
 from importer import jobs
-from importer.experiments.workloads.sample_history import seed
 from importer.history.compare import compare
 from importer.history.regressions import RATE
 from importer.models import ImportJob, JobFact, JobRecord

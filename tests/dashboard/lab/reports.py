@@ -5,13 +5,13 @@ from typing import Any
 
 from django.utils import timezone
 
+from bench.experiments.published.registry import EXPERIMENTS
+from bench.experiments.report import Conditions, ExperimentResult
 from importer.engine.source.dialect import Dialect
 from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import WAY, Grid
 from importer.engine.tuning.sampling import Sample
-from importer.experiments.published.registry import EXPERIMENTS
-from importer.experiments.report import Conditions, ExperimentResult
 from importer.models import Lab, Target
 
 # The problem of a way without rates.

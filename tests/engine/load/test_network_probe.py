@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bench.relay import Link, linked
 from importer.engine.load import ledger
 from importer.engine.load.network_probe import NetworkProbe, probe
 from importer.engine.mysql.connection import Address, connect
@@ -11,7 +12,6 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.preflight import network
 from importer.engine.preflight.finding import Subject
 from importer.engine.units import MIB
-from importer.experiments.raw.slow_link import Link, linked
 from tests.engine.loads import rows_of
 from tests.engine.planner.test_planner import plan, server, why
 

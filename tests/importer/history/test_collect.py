@@ -8,7 +8,9 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from bench.seed_history import write_history
 from importer import jobs
+from importer.engine.errors import Problem
 from importer.engine.mysql.server_info import SPEED_VARIABLES
 from importer.engine.native import loader
 from importer.engine.plan.option_specs import SPEED
@@ -246,9 +248,9 @@ def test_manage_history_shows_imports_lists_facts_and_refuses_wrong_queries(targ
 @on_one_server
 def test_seed_history_refuses_real_imports_unless_with_real_jobs_is_given(target: Target, tmp_path: Path):
     imported(target, tmp_path, LINES)
-    with pytest.raises(CommandError, match="1 real import"):
-        call_command("seed_history", "--jobs", "2", "--chunks", "2")
-    printed("seed_history", "--jobs", "2", "--chunks", "5", "--tables", "1", "--with-real-jobs")
+    with pytest.raises(Problem, match="1 real import"):
+        write_history(2, 2)
+    write_history(2, 5, tables=1, with_real_jobs=True)
     assert ImportJob.objects.filter(target__name__startswith="seeded-").count() == 2
     # Made up or not: nobody takes them for work that is left to do.
     sweep.sweep_jobs(lambda *_: None)

@@ -5,13 +5,13 @@ from django.db.models import JSONField, Value
 from django.test import Client
 from django.urls import reverse
 
+from bench.experiments.published.registry import EXPERIMENTS
+from bench.experiments.runner import ExperimentRequest, begin
 from importer import lab
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address
-from importer.experiments.published.registry import EXPERIMENTS
-from importer.experiments.runner import ExperimentRequest, begin
 from importer.models import AuditEvent, Channel, Lab, Notification, Target
 from importer.notifications import rendering
 from tests.importer.lab.test_lifecycle import SIZES

@@ -1,6 +1,5 @@
 """`millrace lab`: a lab from the command line, run by real workers."""
 
-import subprocess
 from io import StringIO
 from pathlib import Path
 
@@ -9,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from importer.engine.tuning.grid import GRIDS
 from importer.engine.units import MIB
-from importer.experiments.management.commands import lab as lab_command
-from importer.experiments.management.commands.lab import Command, _create, _grid
+from importer.management.commands import lab as lab_command
+from importer.management.commands.lab import Command, _create, _grid
 from importer.models import Lab
 from importer.models.outcomes import CANCELLED
 from tests.documents import read
@@ -18,7 +17,7 @@ from tests.engine.loads import run_sql
 from tests.importer.labs import created_lab, record_count, tables, to_end, write_rows
 from tests.importer.management.command_line.interrupts import press_ctrl_c_in_sleep
 from tests.shell import Shell
-from tests.stack import PYTHON, ROOT, Stack
+from tests.stack import Stack
 from tests.targets import saved_target
 
 
@@ -104,12 +103,3 @@ def test_values_of_set_are_added_to_a_grid_or_replace_it():
     pairs = [("parallelism", (1, 2)), ("unique_checks", (True, False))]
     assert _grid("chunks", pairs).values == {**GRIDS["chunks"].values, **dict(pairs)}
     assert _grid("own", [("chunk_bytes", (MIB,))]).values == {"chunk_bytes": (MIB,)}
-
-
-def test_lab_does_not_import_the_experiments(stack_env):
-    """They load all workloads, and most verbs need none of them."""
-    code = (
-        "import django, sys; django.setup(); import importer.experiments.management.commands.lab; print(*sys.modules)"
-    )
-    done = subprocess.run([PYTHON, "-c", code], cwd=ROOT, env=stack_env.env, check=True, capture_output=True, text=True)
-    assert "importer.experiments.published.registry" not in done.stdout.split()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.relay import Link, linked
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
@@ -18,7 +19,6 @@ from importer.engine.mysql.diagnosis.counters import Counters
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.mysql.diagnosis.facts import Facts, Recent
 from importer.engine.mysql.diagnosis.snapshot import Snapshot, read_snapshot
-from importer.experiments.raw.slow_link import Link, linked
 from tests.engine.loads import load_file, run_sql
 from tests.engine.mysql.diagnosis.scene import Scene, setting
 from tests.stack import wait_until

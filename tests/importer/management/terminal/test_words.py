@@ -21,8 +21,8 @@ from importer.notifications import page_addresses
 from tests.documents import read
 from tests.stack import ROOT
 
-# Management commands that no word is for: they are parts of others, or for developers.
-WITHOUT_A_WORD = {"ensure_admin", "seed_history"}
+# Management commands that no word is for: they are parts of others.
+WITHOUT_A_WORD = {"ensure_admin"}
 LINE, SCREEN = 80, 50  # characters, lines
 
 

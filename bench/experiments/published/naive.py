@@ -1,0 +1,135 @@
+"""(c) From naive to parallel: single rows, LOAD DATA, engines, sessions; and settings of private servers."""
+
+from bench.experiments.experiment import Claim, Experiment, ImportAction, RawAction, Way, WayTable
+from bench.experiments.raw import inserts, loads
+from bench.experiments.variants import POOL, REDO, ServerVariant
+from bench.workloads import NODES
+from bench.workloads.table import MYISAM, TableForm
+from importer.engine.plan.options import Options
+from importer.engine.units import GIB, MIB
+
+ROWS = NODES.full_rows
+(_TABLE,) = NODES.tables
+_ONE = (WayTable(_TABLE),)
+TUNED = "the article's server had a larger log and buffer pool for it, and no doublewrite"
+SMALLER = "the buffer pool here is at most a quarter of this machine's memory, and the article's disk was magnetic"
+MOST_MEMORY = 50_000  # rows; a MEMORY table takes 1.1 KB for each, because its VARCHARs have their full width
+
+# The servers of the article: a large log and buffer pool; the same without doublewrite; and the largest ones.
+DEFAULTS = ServerVariant()
+LARGE = ServerVariant({REDO: 2 * GIB, POOL: 8 * GIB})
+UNSAFE = LARGE.and_also({"innodb_doublewrite": 0})
+LARGEST = UNSAFE.and_also({REDO: 5 * GIB, POOL: 20 * GIB})
+PLAIN, PLAIN_LARGE = "own server, defaults", "own server, log 2 G, pool 8 G"
+WITHOUT_DOUBLEWRITE = f"{PLAIN_LARGE}, no doublewrite"
+WITHOUT_CHECKSUMS = f"{PLAIN_LARGE}, no checksums"
+WITH_SCHEMA, WITHOUT_SCHEMA = "own server, performance_schema on", "own server, performance_schema off"
+SMALL_KEYS, LARGE_KEYS = "own server, MyISAM, key_buffer_size 8 M", "own server, MyISAM, key_buffer_size 256 M"
+FLUSHED = "own server, MyISAM, performance_schema off"
+NO_CHECKSUMS = "MariaDB has no algorithm none since 10.6: all pages have checksums."
+NO_XA = "It is gone since MySQL 8.0 and MariaDB 10.3: two-phase commit is always on."
+
+
+def _sessions(count: int, seconds: float) -> Way:
+    do = ImportAction(Options(method="load_data_local", parallelism=count))
+    return Way(f"LOAD DATA, {count} sessions", do, _ONE, 350_000, ROWS / seconds, TUNED)
+
+
+def _own(name: str, server: ServerVariant, seconds: float | None, *, sessions: int = 1, to: str = PLAIN) -> Way:
+    run = loads.load if sessions == 1 else loads.load_in_parallel(sessions)
+    published = ROWS / seconds if seconds else None
+    return Way(name, RawAction(run, server=server), _ONE, 250_000, published, compared_with=to)
+
+
+def _own_myisam(name: str, seconds: float | None, **variables: int) -> Way:
+    do = RawAction(loads.load_then_flush, server=DEFAULTS.and_also(variables))
+    table = (WayTable(_TABLE, MYISAM),)
+    return Way(name, do, table, 300_000, ROWS / seconds if seconds else None, compared_with=PLAIN)
+
+
+def _parallel(sessions: int, server: ServerVariant, seconds: float | None, words: str) -> Way:
+    name = f"{words}, {sessions} session{'s' * (sessions > 1)}"
+    return _own(name, server, seconds, sessions=sessions, to=f"{words}, 1 session" if sessions > 1 else PLAIN)
+
+
+def _raw(name: str, form: TableForm, published: float | None = None, most_rows: int | None = None) -> Way:
+    to = "LOAD DATA, no import"
+    table = (WayTable(_TABLE, form),)
+    return Way(name, RawAction(loads.load), table, 350_000, published, most_rows=most_rows, compared_with=to)
+
+
+UNSAFE_WORDS, LARGEST_WORDS = "own server, no doublewrite", "own server, log 5 G, pool 20 G, no doublewrite"
+
+ON_TARGET = (
+    Way("single INSERTs", ImportAction(Options(method="insert", rows_per_statement=1, parallelism=1)), _ONE, 7_000,
+        ROWS / 6940, most_rows=50_000),
+    Way("single INSERTs, commit each", RawAction(inserts.insert(1, 1)), _ONE, 700, 111_533 / 8340, most_rows=2_000),
+    Way("100 rows an INSERT", ImportAction(Options(method="insert", rows_per_statement=100, parallelism=1)), _ONE,
+        70_000, ROWS / 6940 * 3),
+    Way("LOAD DATA", ImportAction(Options(method="load_data_local", parallelism=1)), _ONE, 250_000, ROWS / 1008),
+    Way("LOAD DATA into MyISAM", ImportAction(Options(method="load_data_local", mode="replace")),
+        (WayTable(_TABLE, MYISAM),), 250_000, ROWS / 160),
+    Way("LOAD DATA as MyISAM, then to InnoDB",
+        ImportAction(Options(method="load_data_local", mode="replace", load_as="myisam")), _ONE, 150_000,
+        ROWS / 1600),
+    _sessions(4, 246),
+    _sessions(8, 244),
+    Way("LOAD DATA, no import", RawAction(loads.load), _ONE, 350_000, ROWS / 1008),
+    _raw("MyISAM", MYISAM),
+    _raw("MyISAM, FIXED rows", TableForm("MyISAM", row_format="FIXED")),
+    _raw("MEMORY", TableForm("MEMORY"), most_rows=MOST_MEMORY),
+    _raw("CSV", TableForm("CSV", primary_key=False)),
+)  # fmt: skip
+ON_OWN_SERVER = (
+    _own(PLAIN, DEFAULTS, 1008),
+    _own(PLAIN_LARGE, LARGE, 851),
+    _own("own server, pool 8 G", DEFAULTS.and_also({POOL: 8 * GIB}), None),
+    _own("own server, log 2 G", DEFAULTS.and_also({REDO: 2 * GIB}), None),
+    _own(WITHOUT_DOUBLEWRITE, UNSAFE, None, to=PLAIN_LARGE),
+    _own(WITHOUT_CHECKSUMS, LARGE.and_also({"innodb_checksum_algorithm": "none"}, NO_CHECKSUMS), None, to=PLAIN_LARGE),
+    _own(WITH_SCHEMA, DEFAULTS.and_also({"performance_schema": 1}), None),
+    _own(WITHOUT_SCHEMA, DEFAULTS.and_also({"performance_schema": 0}), None, to=WITH_SCHEMA),
+    _own("own server, innodb_support_xa off", DEFAULTS.and_also({"innodb_support_xa": 0}, NO_XA), None),
+    _own_myisam(SMALL_KEYS, None, key_buffer_size=8 * MIB),
+    _own_myisam(LARGE_KEYS, None, key_buffer_size=256 * MIB),
+    _own_myisam(FLUSHED, 160, performance_schema=0),
+    *(_parallel(count, UNSAFE, seconds, UNSAFE_WORDS) for count, seconds in ((1, 468), (4, None), (8, 290))),
+    *(_parallel(count, LARGEST, seconds, LARGEST_WORDS) for count, seconds in ((1, None), (4, 246), (8, 244))),
+)
+
+NAIVE = Experiment(
+    name="naive",
+    article="Testing the Fastest Way to Import a Table into MySQL",
+    asks="what each step from single INSERTs to parallel LOAD DATA is worth, and which settings of the server help",
+    conditions="MySQL 5.7 (of 5.1 to 5.7), four cores with hyper-threading, magnetic disk",
+    workload=NODES,
+    small_rows=200_000,
+    baseline="single INSERTs",
+    ways=(*ON_TARGET, *ON_OWN_SERVER),
+    claims=(
+        Claim("LOAD DATA takes a seventh of the time of single INSERTs", "LOAD DATA", "single INSERTs", 6940 / 1008),
+        Claim("MyISAM, then converted, is never faster", "LOAD DATA as MyISAM, then to InnoDB", "LOAD DATA", most=1.0),
+        Claim("eight sessions against one, on its tuned server", "LOAD DATA, 8 sessions", "LOAD DATA", 468 / 290),
+        Claim("four sessions do what eight do", "LOAD DATA, 4 sessions", "LOAD DATA, 8 sessions", 244 / 246),
+        Claim("a log of 2 G and a pool of 8 G take a sixth off", PLAIN_LARGE, PLAIN, 1008 / 851),
+        Claim("doublewrite costs 15 to 30 %", WITHOUT_DOUBLEWRITE, PLAIN_LARGE, least=1.15),
+        Claim("checksums cost nothing measurable", WITHOUT_CHECKSUMS, PLAIN_LARGE, 1.0),
+        Claim("performance_schema costs nothing measurable", WITHOUT_SCHEMA, WITH_SCHEMA, 1.0),
+        Claim("MyISAM takes a sixth of InnoDB's time", FLUSHED, PLAIN, 1008 / 160),
+        Claim("8 sessions against one, without doublewrite", f"{UNSAFE_WORDS}, 8 sessions",
+              f"{UNSAFE_WORDS}, 1 session", 468 / 290),
+        Claim("log 5 G and pool 20 G are ahead, with 8 sessions", f"{LARGEST_WORDS}, 8 sessions",
+              f"{UNSAFE_WORDS}, 8 sessions", 290 / 244),
+        Claim("4 sessions do what 8 do, with log 5 G and pool 20 G", f"{LARGEST_WORDS}, 4 sessions",
+              f"{LARGEST_WORDS}, 8 sessions", 244 / 246),
+    ),
+    notes=(
+        "In the article 100 rows an INSERT were 171 to 229 % faster than single rows; three times is used here.",
+        "MyISAM is loaded by mode replace. The time includes the swap of the staging table at the end.",
+        "Ways on an own server run on a private server, one LOAD DATA for each session with its part of the file, which"
+        " the article had cut by hand. " + SMALLER[0].upper() + SMALLER[1:] + ".",
+        f"A MEMORY table has {MOST_MEMORY:,} rows at most, and is gone with the server. A CSV table has no keys."
+        " On the target, tables without transactions end with the statement; on an own server, with FLUSH TABLES."
+        " Neither takes part in a transaction; what they show is the server's own limit.",
+    ),
+)  # fmt: skip

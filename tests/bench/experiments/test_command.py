@@ -1,0 +1,220 @@
+"""`millrace experiment`: every published experiment runs on every server and leaves nothing behind."""
+
+import re
+import shlex
+import signal
+import subprocess
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from bench.experiments import command, runner
+from bench.experiments.published.registry import EXPERIMENTS
+from importer import jobs, lab
+from importer.engine.errors import Cancelled, Problem
+from importer.engine.mysql.connection import Address
+from importer.lab.lifecycle import GONE, end_abandoned, finish
+from importer.lab.transitions import end
+from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
+from importer.models.outcomes import CANCELLED
+from importer.preparation.prepare import prepare
+from importer.sources import uploads
+from tests.documents import read
+from tests.engine.loads import run_sql
+from tests.importer.labs import record_count, tables
+from tests.importer.steps import run as run_import
+from tests.stack import PYTHON, ROOT, wait_until
+from tests.targets import saved_target
+
+TINY = ["--repeats", "1", "--no-warm-up", "--seed", "1"]
+# What no server of today does any more, with its answer.
+REFUSED = {"bulks": {"INSERT DELAYED": r"(error 1616|warning 3005), .* Use INSERTs of many rows or LOAD DATA"}}
+
+
+def require_nothing_left(address: Address) -> None:
+    assert (tables(address), record_count(address)) == (set(), 0)
+    assert not ImportJob.objects.exists()
+    assert not SourceFile.objects.exists()
+    assert list(settings.LAB_DIR.glob("*-*-*-*-*.*")) == []
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_measures_every_way_and_leaves_nothing_behind(
+    name, database, tmp_path: Path, transactional_db, admin_client
+):
+    """Private servers take seconds to start: test_private_servers.py has those ways."""
+    target = saved_target(database, database.database)
+    out = StringIO()
+    ways = [each.name for each in EXPERIMENTS[name].ways if not each.server]
+    call_command(
+        *("experiment", "run", name, "--target", target.name, "--size", "40", *TINY, "--json"),
+        *(word for way in ways for word in ("--way", way)),
+        *("--report", str(tmp_path)),
+        stdout=out,
+    )
+    result = read(out.getvalue())
+    assert [each["way"] for each in result["ways"]] == ways
+    failed = {each["way"]: each["failed"] for each in result["ways"] if each["failed"]}
+    assert set(failed) == set(REFUSED.get(name, {}))
+    assert all(re.search(said, failed[way]) for way, said in REFUSED.get(name, {}).items())
+    assert all(each["rate"]["median"] > 0 for each in result["ways"] if each["way"] not in failed)
+    assert {each["verdict"] for each in result["claims"]} <= {"agrees", "disagrees", "not comparable"}
+    require_nothing_left(database)
+    done = Lab.objects.get()
+    assert done.status == Lab.Status.DONE
+    pages = ("lab", "lab_charts", "lab_report")
+    assert [admin_client.get(reverse(page, args=[done.pk])).status_code for page in pages] == [200, 200, 200]
+    flavour = result["server"].split()[0].lower()
+    report = (tmp_path / f"{name}-{flavour}.md").read_text()
+    assert f"`millrace experiment run {name} --target {target.name} --size 40 --repeats 1 --seed 1" in report
+    assert all(f"| {each} |" in report for each in ways)
+    assert (tmp_path / f"{name}-{flavour}.svg").read_text().startswith("<svg")
+
+
+def test_experiment_run_reports_each_way_when_it_begins_and_when_it_ends(mariadb, transactional_db):
+    target, out, printed = saved_target(mariadb, mariadb.database), StringIO(), StringIO()
+    arguments = ["--target", target.name, "--size", "40", "--repeats", "1", "--seed", "1", "--no-warm-up"]
+    arguments += ["--during-imports", "--server-program", "/opt/a server/mysqld", "--way", "16 *, 1 session"]
+    ways = {"1 partition, 1 session", "16 partitions, 1 session"}
+    call_command("experiment", "run", "partitions", *arguments, stdout=out, stderr=printed)
+    assert (
+        f"To repeat it: `{shlex.join(['millrace', 'experiment', 'run', 'partitions', *arguments])}`" in out.getvalue()
+    )
+    _, *lines = printed.getvalue().splitlines()
+    assert {begins.partition(" round 1: ")[2] for begins in lines[::2]} == ways
+    assert all(re.fullmatch(r"  after \d+ s, its tables included: [\d,.]+/s", each) for each in lines[1::2])
+    assert len(lines) == 2 * len(ways)
+
+
+def test_a_trial_that_an_import_disturbed_is_announced_as_repeated(mariadb, tmp_path: Path, transactional_db):
+    target, lines = saved_target(mariadb, mariadb.database), []
+    run_sql(mariadb, "CREATE TABLE t (n INT)")
+    (tmp_path / "rows.csv").write_text("n\n1\n")
+
+    def tell(line: str) -> None:
+        lines.append(line)
+        if len(lines) == 2:
+            run_import(jobs.create(prepare(uploads.register(tmp_path / "rows.csv"), target, "t")))
+
+    options = {"name": "partitions", "target": target.name, "size": "40", "repeats": 1, "seed": 1, "warm_up": False}
+    options |= {"during_imports": False, "way": ["1 partition, 1 session"], "server_program": "", "report": None}
+    command.run(options, tell)
+    begins = "1/1 round 1: 1 partition, 1 session"
+    assert lines[1:4] == [begins, "  an import ran on the target at the same time: this trial is repeated", begins]
+    assert lines[4].endswith("/s")
+
+
+def test_a_sweep_removes_everything_of_an_experiment_whose_process_was_killed(mariadb, stack_env, transactional_db):
+    target = saved_target(mariadb, mariadb.database)
+    words = [str(PYTHON), "manage.py", "experiment", "run", "partitions", "--target", target.name, "--size", "20000"]
+    with subprocess.Popen(words, cwd=ROOT, env=stack_env.env) as process:
+        wait_until(lambda: Chunk.objects.filter(status=Chunk.Status.LOADING).exists(), what="a load")
+        process.send_signal(signal.SIGKILL)
+
+    def ended() -> bool:
+        """Whether the lab has ended: after its lease expired, by this sweep or by the workers' own."""
+        call_command("lab", "sweep", stdout=StringIO())
+        return Lab.objects.get().ended
+
+    wait_until(ended)
+    require_nothing_left(mariadb)
+    assert (Lab.objects.get().status, Lab.objects.get().problem["what"]) == (Lab.Status.FAILED, GONE.what)
+
+
+def test_an_experiment_does_not_run_if_cancelled_or_if_another_lab_has_the_target(mariadb, transactional_db):
+    request = runner.ExperimentRequest(EXPERIMENTS["naive"], 10)
+    target = saved_target(mariadb, mariadb.database)
+    begun = runner.begin(request, target)
+    with pytest.raises(Problem, match="Another lab has the target"):
+        runner.begin(request, target)
+    lab.cancel(begun.pk)
+    with pytest.raises(Cancelled):
+        runner.run(begun)
+    assert finish(begun).status == Lab.Status.CANCELLED
+    assert lab.outcome(begun)["recommendation"] is None
+
+
+@pytest.mark.parametrize("becomes", [Lab.Status.CANCELLED, Lab.Status.DONE])
+def test_an_experiment_whose_process_was_killed_while_it_ended_ends_as_was_decided(becomes, mariadb, transactional_db):
+    target = saved_target(mariadb, mariadb.database)
+    ways = ("1 partition, 1 session",)
+    begun = runner.begin(runner.ExperimentRequest(EXPERIMENTS["partitions"], 40, 1, warm_up=False, ways=ways), target)
+    runner.run(begun)
+    if becomes == Lab.Status.CANCELLED:
+        lab.cancel(begun.pk)
+    else:
+        assert end(begun, becomes)
+    Lab.objects.update(lease=None)
+    end_abandoned(target)
+    ended = Lab.objects.get()
+    assert (ended.status, ended.problem) == (becomes, {})
+    require_nothing_left(mariadb)
+
+
+class PressedAtFirstTrial(StringIO):
+    """A terminal on which Ctrl-C is pressed when the first trial begins."""
+
+    def write(self, text: str) -> int:
+        if "round 1" in text:
+            raise KeyboardInterrupt
+        return super().write(text)
+
+
+def test_ctrl_c_cancels_an_experiment_and_ends_with_the_exit_code_of_that(mariadb, transactional_db):
+    target = saved_target(mariadb, mariadb.database)
+    words = ("experiment", "run", "partitions", "--target", target.name, "--size", "40", *TINY)
+    with pytest.raises(CommandError, match="The experiment was cancelled") as ended:
+        call_command(*words, stdout=StringIO(), stderr=PressedAtFirstTrial())
+    assert (ended.value.returncode, Lab.objects.get().status) == (CANCELLED.exit_code, Lab.Status.CANCELLED)
+    require_nothing_left(mariadb)
+
+
+class ObstacleReported(Exception):
+    """Ends a loop that would run until the server is reachable again."""
+
+
+def test_finish_reports_what_it_waits_for(mariadb, transactional_db, closed_port):
+    def tell(obstacle: str) -> None:
+        raise ObstacleReported(obstacle)
+
+    target = saved_target(mariadb, mariadb.database)
+    begun = runner.begin(runner.ExperimentRequest(EXPERIMENTS["naive"], 10), target)
+    Target.objects.filter(pk=target.pk).update(port=closed_port)
+    with pytest.raises(ObstacleReported, match="No server answers there"):
+        finish(begun, tell=tell)
+    Target.objects.filter(pk=target.pk).update(port=mariadb.port)
+    assert finish(begun).ended
+    require_nothing_left(mariadb)
+
+
+@pytest.mark.django_db
+def test_a_pattern_that_fits_no_way_is_refused():
+    with pytest.raises(Problem, match="partitions has no way 3 partitions"):
+        EXPERIMENTS["partitions"].chosen(["1 partition*", "3 partitions*"])
+
+
+@pytest.mark.django_db
+def test_experiment_list_shows_rows_and_times():
+    out = StringIO()
+    call_command("experiment", "list", stdout=out)
+    assert out.getvalue().count("    full: ") == len(EXPERIMENTS)
+    assert "1,200,000 rows" in out.getvalue()
+    assert out.getvalue().count(" for a warm-up and 3 rounds") == 2 * len(EXPERIMENTS)
+
+
+@pytest.mark.parametrize(("given", "rounds"), [({}, 4), ({"warm_up": False, "repeats": 1}, 1)])
+def test_the_estimate_has_the_rounds_that_run(given, rounds):
+    request = runner.ExperimentRequest(EXPERIMENTS["partitions"], 1000, **given)
+    assert request.seconds == EXPERIMENTS["partitions"].seconds(1000, rounds)
+
+
+@pytest.mark.django_db
+def test_ways_without_those_that_they_are_compared_with_are_refused_before_the_first_trial(mariadb):
+    target = saved_target(mariadb, mariadb.database)
+    with pytest.raises(AssertionError, match="naive has no way"):
+        runner.begin(runner.ExperimentRequest(EXPERIMENTS["naive"], 10, ways=("LOAD DATA",)), target)
+    assert not Lab.objects.exists()
