@@ -91,7 +91,7 @@ def search_new_files(schedule: Any, count: int) -> tuple[float, float]:
     """Check that none of `count` loaded files is new; return seconds and processor seconds."""
     from django.utils import timezone
 
-    from importer.connections import ListedFile
+    from importer.connections.listed_files import ListedFile
     from importer.models import DiscoveredFile
     from importer.schedules.run.deduplication import identity, is_new
 

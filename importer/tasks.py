@@ -6,7 +6,8 @@ from celery import shared_task
 from django.utils import timezone
 
 from config.telemetry import flushing
-from importer import jobs, lab, notifications, queue, schedules
+from importer import jobs, lab, queue, schedules
+from importer.notifications import delivery
 from importer.notifications.delivery import LONGEST_SEND
 from importer.preparation.examine import examine as examine_file
 from importer.queue import FollowUp, Message
@@ -82,7 +83,7 @@ def take_lab(lab_id: int) -> None:
 
 @shared_task(time_limit=LONGEST_SEND)
 def tell(notice_id: int) -> None:
-    notifications.send(notice_id)
+    delivery.send(notice_id)
 
 
 @shared_task(time_limit=LONGEST_WORK)
@@ -106,7 +107,7 @@ def sweep() -> None:
     sweep_jobs(_advance)
     queue.send([Message("take_lab", lab_id) for lab_id in lab.unended()])
     lab.remove_orphans()
-    queue.send([Message("tell", notice_id) for notice_id in notifications.due()])
+    queue.send([Message("tell", notice_id) for notice_id in delivery.due()])
 
 
 @shared_task

@@ -7,11 +7,11 @@ from django import forms
 
 from dashboard.fields.advice import in_browser
 from dashboard.fields.stored_form import StoredModelForm
-from importer import notifications
 from importer.access.policy import Forbidden, sees_everything
 from importer.engine.errors import Problem
 from importer.models import Channel
 from importer.models.channel import Event
+from importer.notifications import channels
 from importer.notifications.channel_kind import ChannelField
 from importer.notifications.channel_kinds import KINDS, kind_of
 
@@ -109,7 +109,7 @@ class ChannelForm(StoredModelForm):
 
     def _require_allowed(self, cleaned: dict[str, Any]) -> None:
         try:
-            notifications.require_not_wider(self.instance, cleaned)
+            channels.require_not_wider(self.instance, cleaned)
         except Forbidden as problem:
             self.add_error(None, in_browser(str(problem)))
         else:
@@ -127,4 +127,4 @@ class ChannelForm(StoredModelForm):
         if not commit:
             return channel
         secret = self.cleaned_data.get(self._kind.secret.name) if self._kind.secret else None
-        return notifications.save(channel, secret or None)
+        return channels.save(channel, secret or None)

@@ -8,12 +8,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.channels.form import ChannelForm
-from importer import notifications
 from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.models import Channel, Notification
 from importer.models.channel import Event
+from importer.notifications import channels as notification_channels
+from importer.notifications import delivery
 from importer.notifications.channel_kinds import BY_NAME, KINDS, kind_of
 from importer.notifications.channels import readable, told_problem, with_state
 
@@ -56,7 +57,7 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
     """Send a test message; the answer replaces the button and says whether the receiver accepted it."""
     tested = get_object_or_404(Channel, pk=pk)
     try:
-        notifications.test(tested)
+        notification_channels.test(tested)
         problem = ""
     except Problem as error:
         problem = str(error)
@@ -74,7 +75,7 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
 def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the channel and its notifications, those not yet delivered included."""
     deleted = get_object_or_404(Channel, pk=pk)
-    notifications.remove(deleted)
+    notification_channels.remove(deleted)
     messages.success(request, f"{deleted.name} is deleted. What waited for it is not sent.")
     return redirect("channels")
 
@@ -83,7 +84,7 @@ def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
 def notice_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Try again to deliver a notification that was given up."""
     notice = get_object_or_404(Notification, pk=pk)
-    if notifications.retry(notice.pk):
+    if delivery.retry(notice.pk):
         messages.success(request, "It is tried again.")
     return redirect("channel", notice.channel_id)
 

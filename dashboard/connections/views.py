@@ -17,9 +17,9 @@ from dashboard.connections.form import ConnectionForm
 from dashboard.schedules.preview import matching_files
 from importer.access import audit
 from importer.access.policy import seen
-from importer.connections import check, told_findings
 from importer.connections.connection_kinds import BY_NAME, KINDS, kind_of
 from importer.connections.connection_settings import remove
+from importer.connections.operations import check, confirm_host_key, told_findings
 from importer.connections.protocols import host_key
 from importer.connections.protocols.folder import selectable_folders
 from importer.engine.errors import Problem
@@ -75,7 +75,7 @@ def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
     """Trust the host key that the last check received, after the user has compared it."""
     confirmed = get_object_or_404(SourceConnection, pk=pk)
     try:
-        host_key.confirm(confirmed, request.POST.get("key", ""))
+        confirm_host_key(confirmed, request.POST.get("key", ""))
     except Problem as problem:
         messages.error(request, str(problem))
     # Reload the whole page: its form still has the old key and would send it back.

@@ -7,10 +7,11 @@ from datetime import datetime, tzinfo
 from django.utils import timezone
 
 from dashboard.formatting import entered_number
-from importer import connections, schedules
+from importer import schedules
 from importer.access.policy import require, seen
 from importer.access.time_zones import zone_named
-from importer.connections import ListedFile
+from importer.connections import operations
+from importer.connections.listed_files import ListedFile
 from importer.engine.errors import Problem
 from importer.models import ImportJob, Level, Schedule, SourceConnection
 from importer.schedules import recurrence
@@ -89,7 +90,7 @@ def matching_files(
 ) -> Files:
     """The first `most` files of a connection that match `pattern` now."""
     try:
-        matches = connections.find_settled(connection, pattern, timezone.now(), zone, subfolders)
+        matches = operations.find_settled(connection, pattern, timezone.now(), zone, subfolders)
     except Problem as problem:
         return Files(problem=problem)
     return Files(matches[:most], len(matches))

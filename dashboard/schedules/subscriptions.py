@@ -9,9 +9,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from dashboard.fields.stored_form import StoredForm
-from importer import notifications
 from importer.models import Channel, Schedule, Subscription
 from importer.models.channel import Event
+from importer.notifications import channels
 from importer.notifications.channel_kinds import KINDS
 
 
@@ -47,7 +47,7 @@ def subscriptions(request: HttpRequest, pk: int) -> HttpResponse:
     form = SubscriptionsForm(schedule, request.POST if request.method == "POST" else None)
     if form.is_valid():
         for name, channel in form.channels.items():
-            notifications.subscribe(channel, schedule, form.cleaned_data[name])
+            channels.subscribe(channel, schedule, form.cleaned_data[name])
         messages.success(request, f"Saved the notifications for {schedule.name}.")
         return redirect("schedule", pk)
     context = {"schedule": schedule, "events": Event.choices, "form": form, "rows": form.rows(), "kinds": KINDS}

@@ -15,7 +15,7 @@ from importer.engine.plan.stored_plan import FORMAT_KEY
 from importer.engine.units import count_of
 from importer.jobs.transitions import Status, change
 from importer.models import ImportJob
-from importer.notifications import approval_wanted
+from importer.notifications.import_events import approval_wanted
 
 # Parts of the plan that only explain it, or change the speed of the load and not the rows.
 NOT_APPROVED = (

@@ -38,7 +38,7 @@ from importer.lease import lease_end
 from importer.models import Chunk, DiscoveredFile, ImportJob
 from importer.models.outcomes.attempts import measures
 from importer.models.outcomes.step_kinds import RUNNING, STEPS
-from importer.notifications import import_ended
+from importer.notifications.import_events import import_ended
 from importer.queue import Message, announce_end
 
 # What changes when a job is admitted to its table, or waits for approval.

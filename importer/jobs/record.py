@@ -19,7 +19,7 @@ from importer.history.regressions import compare_with_peers
 from importer.jobs.bulk import insert_each
 from importer.models import ImportJob, JobFact, JobRecord
 from importer.models.outcomes import outcome_words
-from importer.notifications import import_recorded
+from importer.notifications.import_events import import_recorded
 
 log = logging.getLogger(__name__)
 

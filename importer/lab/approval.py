@@ -9,7 +9,7 @@ from importer.engine.errors import ApprovalRefused, Problem
 from importer.lab.transitions import Status, change
 from importer.lease import change as change_rows
 from importer.models import ImportJob, Lab, Target
-from importer.notifications import lab_approval_wanted
+from importer.notifications.import_events import lab_approval_wanted
 from importer.queue import Message, send
 
 WAITS_FOR = "another person's approval"

@@ -6,9 +6,9 @@ from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.db.models import Exists, OuterRef
 
-from importer import notifications
 from importer.access import audit
 from importer.models import DiscoveredFile, ScheduleRun
+from importer.notifications import delivery
 from importer.retention.policies import before
 
 Outcome = DiscoveredFile.Outcome
@@ -44,7 +44,7 @@ def remove_sessions(now: datetime, most: int) -> int:
 def remove_notifications(now: datetime, most: int) -> int:
     """Delete at most `most` notifications that were sent or given up. Returns their number."""
     cutoff = before("notifications", now)
-    return 0 if cutoff is None else notifications.delete_old(cutoff, most)
+    return 0 if cutoff is None else delivery.delete_old(cutoff, most)
 
 
 def remove_events(now: datetime, most: int) -> int:

@@ -6,9 +6,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from importer import notifications
 from importer.models import ScheduleRun
 from importer.models.channel import Event
+from importer.notifications import import_events
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +32,6 @@ def record_event(run: ScheduleRun, event: Event) -> None:
 def _notify(run: ScheduleRun, event: Event) -> None:
     try:
         with transaction.atomic():
-            notifications.run_event(run.pk, event)
+            import_events.run_event(run.pk, event)
     except Exception:
         log.exception("%s: no notification of the event %s", run, event.value)

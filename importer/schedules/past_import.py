@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 
-from importer.connections import ListedFile
-from importer.connections.listed_files import as_stored
+from importer.connections.listed_files import ListedFile, as_stored
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun, SourceConnection, SourceFile
 from importer.schedules.run.deduplication import identity
 from importer.schedules.run.ingest import has_rows_in

@@ -4,8 +4,8 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from importer.access.time_zones import zone_named
-from importer.connections import folder_at
 from importer.connections.file_pattern import Pattern, fill_in_dates
+from importer.connections.operations import folder_at
 from importer.engine.errors import Problem
 from importer.models import Schedule
 from importer.schedules import recurrence

@@ -26,7 +26,6 @@ from importer.engine import failpoints
 from importer.engine.errors import Cancelled, DiskFull, Problem, SourceChanged, full_disk_as
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
-from importer.engine.sorting.external_sort import SortInput, sort_records
 from importer.engine.sorting.original_positions import SUFFIX, WIDE, OriginalPositions, head, look_through, places_of
 from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
@@ -181,6 +180,8 @@ class _CopyWriter:
         self._renew(job.source.size)
 
     def _sort(self, plain: Readable) -> None:
+        from importer.engine.sorting.external_sort import SortInput, sort_records
+
         job, key = self.job, self.job.plan.sorted_by
         assert key
         size, done = size_of(plain), job.source.size * (1 - self.share)

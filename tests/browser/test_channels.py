@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from importer import notifications
 from importer.models import Notification
 from importer.models.channel import Event
+from importer.notifications import outbox
 from tests.browser.conftest import expect_no_scrolling_sideways, session
 from tests.importer.notifications.receivers import web_catcher
 from tests.people import admin
@@ -52,7 +52,7 @@ def test_a_webhook_is_made_and_its_test_answered_in_place(page):
         page.get_by_role("button", name="Send a test over ops").click()
         expect(page.get_by_text("answered 503 Service Unavailable")).to_be_visible()
         hook.answers = [200]
-        notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+        outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
         wait_until(lambda: Notification.objects.get().status == Notification.Status.SENT, what="a worker to send it")
         assert len(hook.came) == 3
     page.reload()

@@ -15,7 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from importer import connections, queue, schedules
+from importer import queue, schedules
+from importer.connections import operations
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
@@ -68,7 +69,7 @@ def nightly(page: Page, each_database: Address, tmp_path: Path) -> Schedule:
         file.write_text(HEADER + rows(night, LOST if night == LOSSY else 0))
         os.utime(file, (time.time() - 60,) * 2)
         record_run(schedule, datetime.combine(day, clock(2, 30), ZONE), ScheduleRun.Cause.DUE)
-    there = partial(connections.find, connection, "*.csv", timezone.now(), ZONE)
+    there = partial(operations.find, connection, "*.csv", timezone.now(), ZONE)
     wait_until(lambda: len(there()) == NIGHTS, what="files that nobody writes to any more")
     first = schedule.runs.order_by("due_at").first()
     assert first

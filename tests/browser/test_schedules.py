@@ -9,10 +9,11 @@ from django.conf import settings
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from importer import jobs, notifications
+from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.models import Channel, Schedule, SourceConnection
 from importer.models.channel import Event
+from importer.notifications import channels
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.documents import read
@@ -50,9 +51,7 @@ def told(web: Stack, transactional_db) -> Iterator[tuple[Inbox, Hook]]:
         web.control_worker.start()
         every = {"events": Event.usual()}
         Channel.objects.create(name="team", kind="mail", addresses="ann@example.org", **every)
-        notifications.save(
-            Channel(name="ops", kind="webhook", url=hook.url, private_allowed=True, **every), "sesame " * 3
-        )
+        channels.save(Channel(name="ops", kind="webhook", url=hook.url, private_allowed=True, **every), "sesame " * 3)
         yield inbox, hook
     del web.env["EMAIL_URL"]
     web.control_worker.stop()

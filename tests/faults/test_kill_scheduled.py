@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connections as databases
 from django.utils import timezone
 
-from importer import connections
+from importer.connections import operations
 from importer.models import ScheduleRun
 from importer.schedules import update
 from tests.importer.schedules.conftest import database, drop, make  # noqa: F401
@@ -33,7 +33,7 @@ def test_files_that_arrive_go_in_once_and_are_moved(stack: Stack, make, folder, 
     for number in (1, 2):
         drop(folder, f"{number}.csv", "".join(f"{number * 100_000 + n},x\n" for n in range(50_000)))
     found = schedule.connection
-    wait_until(lambda: len(connections.find_settled(found, "*.csv", timezone.now(), UTC)) == 2, what="settled files")
+    wait_until(lambda: len(operations.find_settled(found, "*.csv", timezone.now(), UTC)) == 2, what="settled files")
     # Its next look is due at once.
     update(schedule, replace(request_of(schedule), afterwards="move", move_to="loaded"))
     wait_until(lambda: ScheduleRun.objects.filter(files__outcome="loading").exists(), what="an import")

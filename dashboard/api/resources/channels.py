@@ -15,12 +15,12 @@ from dashboard.api.forms import checked, entered
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import Cursor, Page
 from dashboard.channels.form import ChannelForm
-from importer import notifications
 from importer.access import audit
 from importer.access.policy import may_now, seen
 from importer.engine.errors import Problem
 from importer.models import Channel, Level, Notification
 from importer.models.channel import Event
+from importer.notifications import channels, delivery
 from importer.notifications.channel_kinds import KINDS, kind_of
 from importer.notifications.channels import told_problem
 
@@ -127,14 +127,14 @@ def change_channel(request: HttpRequest, id: int, change: ChannelChange) -> Any:
 @router.delete("channels/{int:id}", response={204: None}, url_name="api_channel", summary="Delete a channel")
 def delete_channel(request: HttpRequest, id: int) -> Any:
     """Delete a channel. What waits for it is not sent."""
-    notifications.remove(get_object_or_404(Channel, pk=id))
+    channels.remove(get_object_or_404(Channel, pk=id))
     return Status(204, None)
 
 
 @router.post("channels/{int:id}/test", response={204: None}, url_name="api_channel_test", summary="Test a channel")
 def test_channel(request: HttpRequest, id: int) -> Any:
     """Send a test message. A problem says why the receiver did not accept it."""
-    notifications.test(get_object_or_404(Channel, pk=id))
+    channels.test(get_object_or_404(Channel, pk=id))
     return Status(204, None)
 
 
@@ -157,6 +157,6 @@ def show_notice(notice: Notification) -> dict[str, Any]:
 def send_again(request: HttpRequest, id: int) -> Any:
     """Try again to deliver a message that was given up."""
     notice = get_object_or_404(Notification, pk=id)
-    if not notifications.retry(notice.pk):
+    if not delivery.retry(notice.pk):
         raise Problem("The notice was not given up.", advice="Only those that were given up are sent again by hand.")
     return show_notice(Notification.objects.get(pk=id))

@@ -15,9 +15,9 @@ from dashboard.api.forms import checked, entered
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import Cursor, Page
 from dashboard.connections.form import ConnectionForm
-from importer import connections
 from importer.access import audit
 from importer.access.policy import may_now, seen
+from importer.connections import operations
 from importer.connections.by_hand.connection_files import browse, first_lines
 from importer.connections.connection_address import format_base, parse_base
 from importer.connections.connection_kinds import kind_of
@@ -124,7 +124,7 @@ def show(connection: SourceConnection) -> dict[str, Any]:
         "private_allowed": connection.private_allowed if whole else None,
         "key_to_confirm": host_key.key_to_confirm(connection) if whole else "",
         "checked_at": connection.checked_at if whole else None,
-        "findings": connections.told_findings(connection) if whole else [],
+        "findings": operations.told_findings(connection) if whole else [],
     }
 
 
@@ -161,7 +161,7 @@ def _save(connection: SourceConnection, change: ConnectionChange, stored: Mappin
     form = checked(ConnectionForm(entered(values), instance=connection))
     saved = form.save()
     audit.saved(saved, form.changed_data)
-    connections.check(saved)
+    operations.check(saved)
     return saved
 
 
@@ -189,7 +189,7 @@ def delete_connection(request: HttpRequest, id: int) -> Any:
 def confirm_key(request: HttpRequest, id: int, what: KeyIn) -> Any:
     """Trust the host key that the last check found, after a person has compared it; and check again."""
     confirmed = get_object_or_404(SourceConnection, pk=id)
-    host_key.confirm(confirmed, what.key)
+    operations.confirm_host_key(confirmed, what.key)
     return show(confirmed)
 
 
@@ -205,7 +205,7 @@ def show_connection(request: HttpRequest, id: int) -> Any:
 def check_connection(request: HttpRequest, id: int) -> Any:
     """Connect, sign in, and look whether files can be listed there."""
     checked = get_object_or_404(SourceConnection, pk=id)
-    connections.check(checked)
+    operations.check(checked)
     return show(checked)
 
 

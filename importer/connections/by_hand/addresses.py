@@ -19,9 +19,9 @@ from typing import Any
 
 from django.conf import settings
 
-from importer import connections
 from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, require_admin
+from importer.connections import operations
 from importer.connections.connection_address import parse_base
 from importer.connections.connection_kinds import open_location
 from importer.connections.download import copy_stream
@@ -86,7 +86,7 @@ def choose_address(address: str) -> SourceFile:
         raise SourceProblem("Only https:// addresses can be given here.", _without_password(address), WEB_ADVICE)
     _, connection, name = _connection(address, signs_in=False)
     location = open_location(connection)
-    with connections.reasons_hidden():
+    with operations.reasons_hidden():
         (file,) = location.find(Pattern(name)) or [None]
         if file is None:
             location.require(name)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from importer import connections
 from importer.access.acting import acting_user
 from importer.access.policy import require, seen
-from importer.connections import ListedFile
+from importer.connections import operations
 from importer.connections.connection_kinds import kind_of
+from importer.connections.listed_files import ListedFile
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.archives import PACKING_NAMES, detect_packing
@@ -68,15 +68,15 @@ def browse(connection: SourceConnection, folder: str = "", pattern: str = "*") -
         raise SourceProblem("The pattern has a / in it.", pattern, "Choose the folder, and filter the names in it.")
     if not kind_of(connection).lists and glob.has_magic(pattern):
         return Listing(folder, (), ())
-    files = _in_folder(connection, connections.folder_below(folder) if folder else "", pattern)
-    return Listing(folder, tuple(connections.folders(connection, folder)), tuple(files))
+    files = _in_folder(connection, operations.folder_below(folder) if folder else "", pattern)
+    return Listing(folder, tuple(operations.folders(connection, folder)), tuple(files))
 
 
 def first_lines(connection: SourceConnection, name: str) -> FirstLines:
     """The first lines of a file of the connection; only its first bytes are read. Raises Problem as browse() does."""
     require(Level.LOAD, connection)
     (file,) = _listed(connection, [name])
-    data = connections.head(connection, file, HEAD_BYTES)
+    data = operations.head(connection, file, HEAD_BYTES)
     if packing := detect_packing(data):
         return FirstLines(why_none=f"Packed with {PACKING_NAMES[packing]}: the rows are shown once it is chosen.")
     if b"\0" in data:
@@ -96,7 +96,7 @@ def choose(connection: SourceConnection, names: Sequence[str]) -> SourceFile:
     if not kind_of(connection).in_place:
         sizes = [each.size for each in files if each.size is not None]
         require_short_wait(sum(sizes) if len(sizes) == len(files) else None, str(connection))
-    return as_one([connections.fetch(connection, each, acting_user()) for each in files])
+    return as_one([operations.fetch(connection, each, acting_user()) for each in files])
 
 
 def fetch_files(connection: SourceConnection, pattern: str) -> list[SourceFile]:
@@ -108,11 +108,11 @@ def fetch_files(connection: SourceConnection, pattern: str) -> list[SourceFile]:
     where = f"{connection.base.rstrip('/')}/{pattern}"
     refuse_none(len(found), where, "Check the name. * and ? stand for characters of one name, never for /.")
     refuse_too_many(len(found), where)
-    return [connections.fetch(connection, each, acting_user()) for each in found]
+    return [operations.fetch(connection, each, acting_user()) for each in found]
 
 
 def _find(connection: SourceConnection, pattern: str) -> list[ListedFile]:
-    return connections.find_settled(connection, pattern, timezone.now(), timezone.get_current_timezone())
+    return operations.find_settled(connection, pattern, timezone.now(), timezone.get_current_timezone())
 
 
 def _in_folder(connection: SourceConnection, folder: str, pattern: str = "*") -> list[ListedFile]:

@@ -2,8 +2,6 @@
 
 import re
 
-from importer import connections
-from importer.engine.errors import SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
 
@@ -28,14 +26,3 @@ def key_to_confirm(connection: SourceConnection) -> str:
         if each["name"] == NAME and each["status"] == "fail" and (match := FINGERPRINT.search(each["message"])):
             return match[0]
     return ""
-
-
-def confirm(connection: SourceConnection, shown: str) -> None:
-    """Trust the server's key from now on, and repeat the check. Raises SourceProblem if the last check saw another."""
-    if not shown or shown != key_to_confirm(connection):
-        raise SourceProblem(
-            "That is not the key that the last check was shown.", connection.base, "Check again, and compare the key."
-        )
-    connection.settings = {**connection.settings, "host_key": shown}
-    connection.save(update_fields=["settings"])
-    connections.check(connection)

@@ -8,7 +8,6 @@ from importer.engine.errors import TargetProblem
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, Stopwatch
-from importer.engine.load.readback import numbered_rows
 from importer.engine.mysql.connection import LoaderConnection, execute
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
@@ -68,6 +67,8 @@ class ChunkSession:
 
         Where the rows are found by their numbers, it sees the table as it is now (numbered_rows.py).
         """
+        from importer.engine.load.readback import numbered_rows
+
         readback = self.plan.readback
         if readback and readback.numbered_by:
             numbered_rows.begin(self.connection, readback, locked=self.plan.lock_table)

@@ -19,7 +19,6 @@ from importer.engine.load.methods import info_text, read_warning_rows
 from importer.engine.load.methods.equal_rows import UpdateCounter
 from importer.engine.load.non_transactional import lock_staging_table
 from importer.engine.load.outcome import Tally
-from importer.engine.load.readback import merged_rows
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect_loader, execute
 from importer.engine.mysql.error_messages import message_of
@@ -88,6 +87,8 @@ def is_done(connection: Connection, job: str, plan: ImportPlan) -> bool:
 
 
 def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
+    from importer.engine.load.readback import merged_rows
+
     readback = step.plan.readback
     into = readback and replace(readback, table=step.staged.table)
     merged_rows.begin(connection, into)

@@ -21,7 +21,6 @@ from importer.engine.load.methods import Report
 from importer.engine.load.methods.field_expressions import set_variables
 from importer.engine.load.non_transactional import lock_staging_table, require_row_count
 from importer.engine.load.outcome import Outcome
-from importer.engine.load.readback.compare import read_back
 from importer.engine.load.rejects.isolate import BadRowIsolator
 from importer.engine.load.rejects.load_result import ServerFindings
 from importer.engine.load.rejects.prescreen import Prescreen, prescreen
@@ -274,6 +273,8 @@ def _load_rows(session: ChunkSession) -> Outcome:
 
 
 def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
+    from importer.engine.load.readback.compare import read_back
+
     connection, stopwatch = session.connection, session.stopwatch
     screened = _prescreen(session)
     reject_log = RejectLog(session, sender, screened)

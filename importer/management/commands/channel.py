@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from config.contracts.documents import CHANNEL, CHANNEL_TEST, CHANNELS
-from importer import notifications
 from importer.access.policy import may_now, seen
 from importer.engine.errors import Problem
 from importer.management.argument_types import from_environment, rows
 from importer.management.base_command import PreparedCommand
 from importer.models import Channel, Level, Schedule
 from importer.models.channel import Event
+from importer.notifications import channels as notification_channels
 from importer.notifications.channel_kinds import KINDS, kind_of
 from importer.notifications.channels import with_state
 
@@ -72,7 +72,7 @@ class Command(PreparedCommand):
         variable = options["secret_env"]
         new_secret = secrets.token_urlsafe(32) if kind.secret and not variable else ""
         secret = (new_secret or from_environment(variable)) if kind.secret else None
-        notifications.save(Channel(name=name, kind=kind.name, **values), secret)
+        notification_channels.save(Channel(name=name, kind=kind.name, **values), secret)
         if as_json:
             self.give(CHANNEL, {"name": name, **({"secret": new_secret} if new_secret else {})})
             return
@@ -85,12 +85,12 @@ class Command(PreparedCommand):
         if subscribed is None:
             known = ", ".join(seen(Schedule.objects.all()).values_list("name", flat=True)) or "none yet"
             raise Problem(f"There is no schedule {schedule}.", advice=f"Schedules: {known}.")
-        notifications.subscribe(_channel(name), subscribed, events)
+        notification_channels.subscribe(_channel(name), subscribed, events)
         self.stdout.write(f"{name} is sent for {schedule}: {', '.join(events) or 'nothing of its own'}.")
 
     def _test(self, *, name: str, as_json: bool, **_: Any) -> None:
         try:
-            notifications.test(_channel(name))
+            notification_channels.test(_channel(name))
             problem = ""
         except Problem as stopped:
             if not as_json:
@@ -104,7 +104,7 @@ class Command(PreparedCommand):
             raise SystemExit(1)
 
     def _remove(self, *, name: str, **_: Any) -> None:
-        waiting = notifications.remove(_channel(name))
+        waiting = notification_channels.remove(_channel(name))
         unsent = f" Not sent: {waiting} that waited for it." if waiting else ""
         self.stdout.write(f"{name} is removed.{unsent}")
 

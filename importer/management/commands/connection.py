@@ -6,8 +6,8 @@ from getpass import getpass
 from typing import Any
 
 from config.contracts.documents import CONNECTION_CHECK, CONNECTIONS
-from importer import connections
 from importer.access.policy import may_now, seen
+from importer.connections import operations
 from importer.connections.connection_kind import ConnectionField
 from importer.connections.connection_kinds import KINDS, examples
 from importer.connections.connection_settings import add_or_replace, remove
@@ -71,8 +71,8 @@ class Command(PreparedCommand):
 
     def _check(self, *, name: str, as_json: bool, **_: Any) -> None:
         checked = _connection(name)
-        connections.check(checked)
-        findings = connections.told_findings(checked)
+        operations.check(checked)
+        findings = operations.told_findings(checked)
         ok = passed(findings)
         if as_json:
             self.give(CONNECTION_CHECK, {"connection": name, "ok": ok, "findings": findings})

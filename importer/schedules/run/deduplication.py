@@ -9,8 +9,8 @@ import xxhash
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from importer.connections import ListedFile
 from importer.connections.connection_kinds import kind_of
+from importer.connections.listed_files import ListedFile
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.schedules.run import retry_policy
 from importer.schedules.transitions import Outcome

@@ -8,12 +8,11 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from importer import connections
 from importer.access.time_zones import zone_named
-from importer.connections import ListedFile
+from importer.connections import operations
 from importer.connections.connection_kinds import kind_of
 from importer.connections.file_pattern import Pattern, fill_in_dates
-from importer.connections.listed_files import as_stored, refuse_long_name
+from importer.connections.listed_files import ListedFile, as_stored, refuse_long_name
 from importer.engine.errors import Cancelled, Problem, SourceProblem
 from importer.lease import lease_end
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
@@ -74,7 +73,7 @@ def _search(schedule: Schedule, now: datetime) -> tuple[bool, dict[str, Any]]:
 
 def _find(schedule: Schedule, moment: datetime) -> list[ListedFile]:
     zone = zone_named(schedule.zone)
-    return connections.find(schedule.connection, schedule.pattern, moment, zone, schedule.subfolders)
+    return operations.find(schedule.connection, schedule.pattern, moment, zone, schedule.subfolders)
 
 
 def list_files(run: ScheduleRun) -> float | None:

@@ -9,9 +9,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from importer import connections, jobs
+from importer import jobs
 from importer.access.acting import acting_as
 from importer.access.time_zones import zone_named
+from importer.connections import operations
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, LoadedBefore, NoConnection, Problem, SourceChanged
@@ -148,7 +149,7 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
 def _fetch(schedule: Schedule, picked: DiscoveredFile) -> None:
     if picked.source and picked.outcome == Outcome.FETCHED:
         return
-    picked.source = connections.fetch(schedule.connection, listed_file(picked), schedule.created_by)
+    picked.source = operations.fetch(schedule.connection, listed_file(picked), schedule.created_by)
     picked.fingerprint = picked.source.fingerprint
     _record(picked, Outcome.FETCHED, source=picked.source, fingerprint=picked.fingerprint)
 
@@ -283,8 +284,8 @@ def _move_or_delete(run: ScheduleRun) -> None:
         done, problem = DONE[what], {}
         try:
             moves = what == Schedule.Afterwards.MOVE
-            folder = connections.folder_at(schedule.move_to, run.moment, zone_named(schedule.zone)) if moves else ""
-            connections.afterwards(schedule.connection, listed_file(picked), what, folder)
+            folder = operations.folder_at(schedule.move_to, run.moment, zone_named(schedule.zone)) if moves else ""
+            operations.afterwards(schedule.connection, listed_file(picked), what, folder)
         except Problem as error:
             changed = isinstance(error, SourceChanged)  # For good: it is another file now.
             if error.retryable and not changed and run.failures + 1 < run.schedule.most_attempts:

@@ -8,11 +8,11 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from importer import notifications
 from importer.access import people
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.models import AuditEvent, Channel, Level, Notification, Subscription
+from importer.notifications import channels
 from tests.dashboard.api.program import Program, problem
 from tests.dashboard.job_data import make_job
 from tests.importer.notifications.receivers import Hook, web_catcher
@@ -76,7 +76,7 @@ class TestWhoAdministersOne:
     @pytest.fixture
     def ops(self, hook) -> Channel:
         channel = Channel(name="ops", kind="webhook", url=hook.url, private_allowed=True, events=["failed", "late"])
-        return notifications.save(channel, SECRET)
+        return channels.save(channel, SECRET)
 
     @pytest.fixture
     def bob(self, ops) -> User:
@@ -96,7 +96,7 @@ class TestWhoAdministersOne:
         told = problem(Program(bob).send("PATCH", f"channels/{ops.pk}", changes), 422)
         assert told["what"].startswith("Only admins may change where a channel sends to")
         with acting_as(bob), pytest.raises(Forbidden):
-            notifications.save(Channel(**before | changes))
+            channels.save(Channel(**before | changes))
         assert Channel.objects.values().get() == before
 
     def test_is_told_so_beside_the_fields(self, client, ops, bob):

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.schedules.detail import page_state
 from dashboard.schedules.form import suggested_pattern
-from importer import connections
+from importer.connections import operations
 from importer.connections.protocols import folder as folders
 from importer.engine.errors import TargetUnreachable
 from importer.models import DiscoveredFile, MappingPreset, Schedule, ScheduleRun, SourceConnection
@@ -125,7 +125,7 @@ class TestPreview:
         assert f"left out if its content is that of import {job.pk}" in shown
         by_stat = browser.get(reverse("schedule_preview"), values(connection, job=job.pk, known_by="stat")).text
         assert "1 file: the first run loads it." in by_stat  # A copy is loaded again.
-        (listed,) = connections.find(connection, "*.csv", timezone.now(), UTC)
+        (listed,) = operations.find(connection, "*.csv", timezone.now(), UTC)
         job.source.connection, job.source.found_name = connection, listed.name
         job.source.found_modified_at, job.source.found_etag = listed.modified_at, listed.etag
         job.source.save()

@@ -8,10 +8,11 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from importer import notifications, schedules
+from importer import schedules
 from importer.engine.mysql.connection import Address
 from importer.models import Channel, ImportJob, Notification, Schedule, ScheduleRun, SourceConnection
 from importer.models.channel import Event
+from importer.notifications import channels, outbox
 from importer.preparation.presets import save
 from importer.schedules import ScheduleRequest
 from tests.faults.points.imports import KINDS, OLD, ROWS, Imports, contents, made, no_connection_is_left
@@ -117,7 +118,7 @@ class Notified:
     processes: int = 1
 
     def start(self) -> None:
-        notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+        outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
 
     def over(self) -> bool:
         return Notification.objects.get().status == Notification.Status.SENT
@@ -143,5 +144,5 @@ class Notified:
 def notified(hook: Hook) -> Notified:
     """A channel that gets all events."""
     values = {"url": hook.url, "private_allowed": True, "events": Event.values}
-    notifications.save(Channel(name="points", kind="webhook", **values), "sesame sesame sesame")
+    channels.save(Channel(name="points", kind="webhook", **values), "sesame sesame sesame")
     return Notified(hook)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from importer import connections
+from importer.connections import operations
 from importer.connections.listed_files import ListedFile
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
@@ -17,7 +17,7 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
 def find(connection: SourceConnection, pattern: str = "*.csv", subfolders: bool = False) -> list[ListedFile]:
-    return connections.find(connection, pattern, NOW, UTC, subfolders)
+    return operations.find(connection, pattern, NOW, UTC, subfolders)
 
 
 def expect_names_in_utf8(connection: SourceConnection, base: Path) -> None:
@@ -27,9 +27,9 @@ def expect_names_in_utf8(connection: SourceConnection, base: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text("n\n1\n")
     assert [each.name for each in find(connection)] == ["b.csv"]
-    assert set(connections.folders(connection, "")) <= {"café"}
+    assert set(operations.folders(connection, "")) <= {"café"}
     assert [each.name for each in find(connection, "café/*")] == ["café/a.csv"]
-    (found,) = (each for each in connections.check(connection) if each["name"] == "names")
+    (found,) = (each for each in operations.check(connection) if each["name"] == "names")
     assert "2 names are not UTF-8" in found["message"]
     assert "caf?.csv" in found["message"]
 
@@ -51,4 +51,4 @@ def expect_refusal(connection: SourceConnection, change: Mapping[str, Any], said
             connection.settings[name] = value
     with pytest.raises(Problem, match=said):
         find(connection)
-    assert connections.check(connection)[-1]["status"] == "fail"
+    assert operations.check(connection)[-1]["status"] == "fail"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from importer import connections, jobs
+from importer import jobs
+from importer.connections import operations
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import SourceConnection
@@ -76,8 +77,8 @@ def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path:
     connection.save()
     with connect(database) as server:
         execute(server, TABLE)
-    (found,) = connections.find(connection, "flights-{date:%Y%m%d}.csv", datetime(2013, 1, 1, tzinfo=UTC), UTC)
-    source = connections.fetch(connection, found)
+    (found,) = operations.find(connection, "flights-{date:%Y%m%d}.csv", datetime(2013, 1, 1, tzinfo=UTC), UTC)
+    source = operations.fetch(connection, found)
     options = Options(chunk_bytes=2**17)
     job = run(jobs.create(prepare(source, saved_target(database), "flights", ImportRequest(options=options))))
     assert (job.status, job.balanced) == ("succeeded", True), job.problem

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from importer import connections
+from importer.connections import operations
 from importer.connections.listed_files import ListedFile
 from importer.connections.protocols import folder
 from importer.engine.errors import SourceChanged, SourceProblem
@@ -45,8 +45,8 @@ class TestFind:
         put(base / "b.csv")
         other, long = sorted(find(connection, subfolders=True), key=lambda each: len(each.name))
         with pytest.raises(SourceProblem, match=r"has 1,\d{3} characters, and at most 1,024"):
-            connections.fetch(connection, long)
-        assert connections.fetch(connection, other).name == "b.csv"
+            operations.fetch(connection, long)
+        assert operations.fetch(connection, other).name == "b.csv"
 
     def test_regular_files_by_name_and_nothing_else(self, base, connection):
         for name in ("b.csv", "a.csv", ".hidden.csv", "c.csv.part", "d.tmp", "2026/11/e.csv", ".git/f.csv"):
@@ -71,7 +71,7 @@ class TestFind:
         assert find(connection)[0].settled
         monkeypatch.setattr(folder, "SETTLED", 60)
         assert not find(connection)[0].settled
-        assert connections.find_settled(connection, "*.csv", NOW, UTC) == []
+        assert operations.find_settled(connection, "*.csv", NOW, UTC) == []
 
     def test_ten_thousand_and_then_too_many(self, base, connection, monkeypatch):
         for number in range(10_000):
@@ -105,7 +105,7 @@ class TestFetch:
     def test_a_fetched_file_is_not_copied_and_gives_one_source(self, base, connection):
         put(base / "in/a.csv")
         (found,) = find(connection, "in/*")
-        source = connections.fetch(connection, found)
+        source = operations.fetch(connection, found)
         assert (source.name, source.path, source.size, source.owned) == (
             "a.csv",
             str(base / "in/a.csv"),
@@ -113,7 +113,7 @@ class TestFetch:
             False,
         )
         assert (source.connection, source.found_name, source.status) == (connection, "in/a.csv", "ready")
-        assert connections.fetch(connection, found) == source
+        assert operations.fetch(connection, found) == source
 
     @pytest.mark.parametrize("swap", ["grown", "replaced", "link", "pipe", "gone", "hard link"])
     def test_one_that_is_no_longer_what_was_found(self, base, connection, swap):
@@ -132,14 +132,14 @@ class TestFetch:
         if swap == "pipe":
             os.mkfifo(path)
         with pytest.raises(SourceProblem) as caught:
-            connections.fetch(connection, found)
+            operations.fetch(connection, found)
         assert caught.value.where == str(path)
         assert isinstance(caught.value, SourceChanged) == (swap in ("grown", "replaced"))
 
     def test_an_empty_file_is_refused(self, base, connection):
         put(base / "a.csv", "")
         with pytest.raises(SourceProblem, match="empty"):
-            connections.fetch(connection, find(connection)[0])
+            operations.fetch(connection, find(connection)[0])
 
 
 class TestAfterwards:
@@ -150,50 +150,50 @@ class TestAfterwards:
 
     def test_moving_a_file_twice_is_harmless(self, base, connection, found):
         for _ in range(2):
-            connections.afterwards(connection, found, "move", "loaded/2026")
+            operations.afterwards(connection, found, "move", "loaded/2026")
             assert (base / "loaded/2026/a.csv").read_text() == TEXT
             assert not (base / "in/a.csv").exists()
 
     def test_never_over_another_file(self, base, connection, found):
         put(base / "loaded/a.csv", "precious")
         with pytest.raises(SourceProblem, match=r"There is a a\.csv in loaded already"):
-            connections.afterwards(connection, found, "move", "loaded")
+            operations.afterwards(connection, found, "move", "loaded")
         assert (base / "loaded/a.csv").read_text() == "precious"
         assert (base / "in/a.csv").read_text() == TEXT
 
     def test_over_what_a_move_that_was_killed_has_left(self, base, connection, found):
         put(base / "loaded/a.csv", "")
-        connections.afterwards(connection, found, "move", "loaded")
+        operations.afterwards(connection, found, "move", "loaded")
         assert (base / "loaded/a.csv").read_text() == TEXT
 
     @pytest.mark.parametrize("folder", ["../out", "a/../../b", "", "/", "a//b"])
     def test_only_below_the_base(self, connection, found, folder):
         with pytest.raises(SourceProblem, match="no folder below"):
-            connections.afterwards(connection, found, "move", folder)
+            operations.afterwards(connection, found, "move", folder)
 
     def test_a_move_through_a_link_is_refused(self, base, connection, found):
         (base / "out").symlink_to(base.parent)
         with pytest.raises(SourceProblem, match="link"):
-            connections.afterwards(connection, found, "move", "out")
+            operations.afterwards(connection, found, "move", "out")
         assert (base / "in/a.csv").exists()
 
     def test_deleting_a_file_twice_is_harmless(self, base, connection, found):
         for _ in range(2):
-            connections.afterwards(connection, found, "delete")
+            operations.afterwards(connection, found, "delete")
             assert not (base / "in/a.csv").exists()
 
     @pytest.mark.parametrize("what", ["move", "delete"])
     def test_a_newer_file_of_the_same_name_stays(self, base, connection, found, what):
         put(base / "in/a.csv", "new")
         with pytest.raises(SourceChanged):
-            connections.afterwards(connection, found, what, "loaded")
+            operations.afterwards(connection, found, what, "loaded")
         assert (base / "in/a.csv").read_text() == "new"
 
 
 def test_the_check_says_what_is_there_and_what_is_left_out(base, connection):
     put(base / "a.csv")
     (base / "b.csv").symlink_to("a.csv")
-    findings = connections.check(connection)
+    findings = operations.check(connection)
     assert [(each["name"], each["status"]) for each in findings] == [
         ("folder", "ok"),
         ("files", "ok"),
@@ -204,5 +204,5 @@ def test_the_check_says_what_is_there_and_what_is_left_out(base, connection):
     assert connection.findings == findings
     assert connection.checked_at
     connection.base = "/etc"
-    (only,) = connections.check(connection)
+    (only,) = operations.check(connection)
     assert (only["status"], "IMPORT_FOLDERS" in only["fix"]) == ("fail", True)

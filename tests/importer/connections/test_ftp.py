@@ -2,7 +2,7 @@
 
 import pytest
 
-from importer import connections
+from importer.connections import operations
 from importer.connections.protocols import ftp
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
@@ -57,10 +57,10 @@ def test_an_ftp_file_is_copied_once(server, connection):
     assert find(connection, "{date+1m:%Y}/x/*.csv") == []
     (found,) = find(connection, "{date:%Y}/*")
     assert abs(found.modified_at.timestamp() - (server.root / "2026/d.csv").stat().st_mtime) <= 1
-    source = connections.fetch(connection, found)
+    source = operations.fetch(connection, found)
     assert (source.name, source.size, source.owned, source.status) == ("d.csv", len(DATA), True, "ready")
     assert source.file.read_bytes() == DATA
-    assert connections.fetch(connection, found) == source
+    assert operations.fetch(connection, found) == source
     if "MLSD" in server.commands:
         assert [each.name for each in find(connection, subfolders=True)] == ["2026/d.csv", "a file.csv", "b.csv"]
 
@@ -78,14 +78,14 @@ def test_moves_and_deletes_once_however_often(server, connection):
     put(server.root / "in/a.csv")
     (found,) = find(connection, "in/*")
     for _ in range(2):
-        connections.afterwards(connection, found, "move", "loaded/2026")
+        operations.afterwards(connection, found, "move", "loaded/2026")
         assert [str(each.relative_to(server.root)) for each in server.root.rglob("*.csv")] == ["loaded/2026/a.csv"]
     put(server.root / "in/a.csv", b"another")
     with pytest.raises(Problem, match="already"):
-        connections.afterwards(connection, find(connection, "in/*")[0], "move", "loaded/2026")
+        operations.afterwards(connection, find(connection, "in/*")[0], "move", "loaded/2026")
     (moved,) = find(connection, "loaded/2026/*")
     for _ in range(2):
-        connections.afterwards(connection, moved, "delete")
+        operations.afterwards(connection, moved, "delete")
         assert not (server.root / "loaded/2026/a.csv").exists()
 
 
@@ -94,11 +94,11 @@ def test_one_that_grows_is_not_kept(server, connection):
     (found,) = find(connection)
     put(server.root / "a.csv", DATA * 2)
     with pytest.raises(SourceChanged):
-        connections.fetch(connection, found)
+        operations.fetch(connection, found)
     assert not SourceFile.objects.exists()
     for what in ("move", "delete"):
         with pytest.raises(SourceChanged):
-            connections.afterwards(connection, found, what, "loaded")
+            operations.afterwards(connection, found, what, "loaded")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_ftp_problems_are_reported(connection, change, said):
 
 
 def test_the_check_says_whether_anything_is_encrypted(server, connection):
-    statuses = {each["name"]: each["status"] for each in connections.check(connection)}
+    statuses = {each["name"]: each["status"] for each in operations.check(connection)}
     assert statuses == {"connection": "ok"} | ({} if server.url.startswith("ftps:") else {"encryption": "warn"})
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from importer import connections
+from importer.connections import operations
 from importer.connections.protocols import http
 from importer.engine.errors import DiskFull, Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
@@ -28,7 +28,7 @@ def connection(web, tmp_path, settings):
 
 def fetch(connection, name, user=None):
     (found,) = find(connection, name)
-    return connections.fetch(connection, found, user)
+    return operations.fetch(connection, found, user)
 
 
 class TestFind:
@@ -105,14 +105,14 @@ class TestFetch:
         (found,) = find(connection, "a.csv")
         web.files["/a.csv"], web.modified = data, modified
         with pytest.raises(SourceChanged) as caught:
-            connections.fetch(connection, found)
+            operations.fetch(connection, found)
         assert caught.value.retryable
 
     def test_a_file_that_is_generated_for_each_request_is_fetched(self, web, connection):
         web.files["/a.csv"], web.etags, web.modified = DATA, False, ""
         (found,) = find(connection, "a.csv")
         web.files["/a.csv"] = b"other"
-        assert connections.fetch(connection, found).size == 5
+        assert operations.fetch(connection, found).size == 5
 
     @pytest.mark.parametrize(
         ("name", "said"),
@@ -148,9 +148,9 @@ class TestFetch:
     def test_files_of_a_web_server_can_only_be_kept(self, web, connection):
         web.files["/a.csv"] = DATA
         (found,) = find(connection, "a.csv")
-        connections.afterwards(connection, found, "keep")
+        operations.afterwards(connection, found, "keep")
         with pytest.raises(Problem, match="only be kept"):
-            connections.afterwards(connection, found, "move", "loaded")
+            operations.afterwards(connection, found, "move", "loaded")
 
 
 class TestSigningIn:
@@ -209,10 +209,10 @@ class TestAddresses:
 
 def test_the_check_says_what_answers(web, connection):
     web.files["/"] = b"hello"
-    assert [(each["name"], each["status"]) for each in connections.check(connection)] == [
+    assert [(each["name"], each["status"]) for each in operations.check(connection)] == [
         ("connection", "ok"),
         ("encryption", "warn"),
     ]
     connection.base = "http://127.0.0.1:1/"
-    (only,) = connections.check(connection)
+    (only,) = operations.check(connection)
     assert (only["status"], "Connection refused" in only["message"]) == ("fail", True)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from importer import connections
+from importer.connections import operations
 from importer.models import SourceConnection
 from tests.file_servers.certificates import certificate_of_localhost
 from tests.file_servers.web import web_files
@@ -48,21 +48,21 @@ def test_a_file_is_fetched_from_a_server_that_the_ca_file_trusts(made, server, c
     settings.UPLOAD_DIR = tmp_path
     server.files |= {"/": b"hello", "/a.csv": DATA}
     connection = made("http", certificate)
-    assert [each["status"] for each in connections.check(connection)] == ["ok"]
-    (found,) = connections.find(connection, "a.csv", NOW, UTC)
-    assert connections.fetch(connection, found).file.read_bytes() == DATA
+    assert [each["status"] for each in operations.check(connection)] == ["ok"]
+    (found,) = operations.find(connection, "a.csv", NOW, UTC)
+    assert operations.fetch(connection, found).file.read_bytes() == DATA
 
 
 @pytest.mark.parametrize(
     ("kind", "said"), [("http", "certificate is not trusted"), ("s3", "CERTIFICATE_VERIFY_FAILED")]
 )
 def test_a_server_with_an_untrusted_certificate_gets_no_request(made, server, kind, said):
-    (finding,) = connections.check(made(kind))
+    (finding,) = operations.check(made(kind))
     assert (finding["status"], said in finding["message"]) == ("fail", True), finding
     assert server.sent == []
 
 
 def test_a_store_with_a_trusted_certificate_gets_the_request(made, server, certificate):
     """The message says that the server is not an S3 store, which shows that it was contacted."""
-    connections.check(made("s3", certificate))
+    operations.check(made("s3", certificate))
     assert server.sent[0][1].startswith("/files?list-type=2")

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from importer import connections
+from importer.connections import operations
 from importer.connections.protocols import s3
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceChanged
@@ -80,9 +80,9 @@ def test_an_object_is_read_in_ranges_of_the_listed_version(connection, put, monk
     monkeypatch.setattr(object_ranges, "WINDOW", 1000)
     put("a.csv")
     (found,) = find(connection)
-    source = connections.fetch(connection, found)
+    source = operations.fetch(connection, found)
     assert (source.name, source.size, source.owned, source.status) == ("a.csv", len(DATA), False, "ready")
-    assert connections.fetch(connection, found) == source
+    assert operations.fetch(connection, found) == source
     with open_source(location_of(source)) as ranges:
         assert size_of(ranges) == len(DATA)
         for offset, size in ((0, 10), (5, 990), (999, 2), (3, 5000), (len(DATA) - 1, 9), (len(DATA), 9)):
@@ -94,7 +94,7 @@ def test_an_object_is_read_in_ranges_of_the_listed_version(connection, put, monk
         pass
     for what in ("move", "delete"):
         with pytest.raises(SourceChanged):
-            connections.afterwards(connection, found, what, "loaded")
+            operations.afterwards(connection, found, what, "loaded")
 
 
 def test_the_next_window_is_requested_ahead_for_consecutive_reads(connection, put, monkeypatch):
@@ -104,7 +104,7 @@ def test_the_next_window_is_requested_ahead_for_consecutive_reads(connection, pu
     monkeypatch.setattr(s3.Bucket, "read", lambda *args: (requested_ranges.append(args[3:]), read(*args))[1])
     put("a.csv")
     (found,) = find(connection)
-    with open_source(location_of(connections.fetch(connection, found))) as ranges:
+    with open_source(location_of(operations.fetch(connection, found))) as ranges:
         assert read_at(ranges, 900, 0) == DATA[:900]
         assert requested_ranges == [(0, 1000)]
         assert read_at(ranges, 300, 900) == DATA[900:1200]
@@ -116,19 +116,19 @@ def test_the_next_window_is_requested_ahead_for_consecutive_reads(connection, pu
 def test_moves_and_deletes_once_however_often(connection, put):
     put("in/a.csv")
     (found,) = find(connection, "in/*")
-    source = connections.fetch(connection, found)
+    source = operations.fetch(connection, found)
     for _ in range(2):
-        connections.afterwards(connection, found, "move", "loaded")
+        operations.afterwards(connection, found, "move", "loaded")
         assert [each.name for each in find(connection, subfolders=True)] == ["loaded/a.csv"]
     source.refresh_from_db()
     with open_source(location_of(source)) as ranges:
         assert read_at(ranges, 3, 0) == DATA[:3]
     put("in/a.csv", b"another")
     with pytest.raises(Problem, match=r"There is a loaded/a\.csv already"):
-        connections.afterwards(connection, find(connection, "in/*")[0], "move", "loaded")
+        operations.afterwards(connection, find(connection, "in/*")[0], "move", "loaded")
     (moved,) = find(connection, "loaded/*")
     for _ in range(2):
-        connections.afterwards(connection, moved, "delete")
+        operations.afterwards(connection, moved, "delete")
         assert find(connection, "loaded/*") == []
 
 
@@ -147,5 +147,5 @@ def test_s3_problems_are_reported(connection, change, said):
 
 def test_the_check_counts_what_is_there(connection, put):
     put("a.csv")
-    assert [each["status"] for each in connections.check(connection)] == ["ok", "warn"]
+    assert [each["status"] for each in operations.check(connection)] == ["ok", "warn"]
     assert "1 objects" in connection.findings[0]["message"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from importer import connections
+from importer.connections import operations
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
 from tests.importer.connections.protocol_checks import (
@@ -48,12 +48,12 @@ def test_an_sftp_file_is_copied_once(sftp_server, base, connection):
     assert [each.name for each in find(connection, subfolders=True)] == ["2026/d.csv", "a.csv", "b.csv"]
     assert find(connection, "{date+1m:%Y}/x/*.csv") == []
     (found,) = find(connection, "{date:%Y}/*")
-    source = connections.fetch(connection, found)
+    source = operations.fetch(connection, found)
     assert (source.name, source.size, source.owned, source.status) == ("d.csv", len(DATA), True, "ready")
     assert source.file.read_bytes() == DATA
-    assert connections.fetch(connection, found) == source
+    assert operations.fetch(connection, found) == source
     bob = operator("bob")
-    assert connections.fetch(connection, found, bob).uploaded_by == bob
+    assert operations.fetch(connection, found, bob).uploaded_by == bob
 
 
 def test_sftp_accepts_a_private_key(sftp_server, base, connection):
@@ -77,9 +77,9 @@ def test_sftp_problems_are_reported_and_no_password_sent_to_an_unknown_server(co
 
 
 def test_the_check_shows_the_key_to_confirm(sftp_server, connection):
-    assert [each["status"] for each in connections.check(connection)] == ["ok", "ok"]
+    assert [each["status"] for each in operations.check(connection)] == ["ok", "ok"]
     connection.settings["host_key"] = ""
-    (only,) = connections.check(connection)
+    (only,) = operations.check(connection)
     assert sftp_server.host_key in only["fix"]
 
 
@@ -88,25 +88,25 @@ def test_one_that_grows_is_not_kept(base, connection):
     (found,) = find(connection)
     put(base / "a.csv", DATA * 2)
     with pytest.raises(SourceChanged):
-        connections.fetch(connection, found)
+        operations.fetch(connection, found)
     assert not SourceFile.objects.exists()
     for what in ("move", "delete"):
         with pytest.raises(SourceChanged):
-            connections.afterwards(connection, found, what, "loaded")
+            operations.afterwards(connection, found, what, "loaded")
 
 
 def test_moves_and_deletes_once_however_often(base, connection):
     put(base / "in/a.csv")
     (found,) = find(connection, "in/*")
     for _ in range(2):
-        connections.afterwards(connection, found, "move", "loaded/2026")
+        operations.afterwards(connection, found, "move", "loaded/2026")
         assert [str(each.relative_to(base)) for each in base.rglob("*.csv")] == ["loaded/2026/a.csv"]
     put(base / "in/a.csv", b"another")
     with pytest.raises(Problem, match="already"):
-        connections.afterwards(connection, find(connection, "in/*")[0], "move", "loaded/2026")
+        operations.afterwards(connection, find(connection, "in/*")[0], "move", "loaded/2026")
     (moved,) = find(connection, "loaded/*/*")
     for _ in range(2):
-        connections.afterwards(connection, moved, "delete")
+        operations.afterwards(connection, moved, "delete")
         assert not (base / "loaded/2026/a.csv").exists()
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from django.core.management import CommandError, call_command
 
-from importer import notifications, schedules, targets
+from importer import schedules, targets
 from importer.models import (
     AuditEvent,
     Channel,
@@ -22,6 +22,7 @@ from importer.models import (
     Subscription,
     Target,
 )
+from importer.notifications import channels
 from tests.documents import read
 from tests.people import operator
 from tests.stack import ROOT
@@ -212,7 +213,7 @@ def test_an_error_in_the_middle_leaves_nothing_half_done(apply: Apply, file: Pat
 
     changed(file, change)
 
-    save, saved = notifications.save, []
+    save, saved = channels.save, []
 
     def fail_at_last(*args: Any) -> Channel:
         saved.append(args)
@@ -220,7 +221,7 @@ def test_an_error_in_the_middle_leaves_nothing_half_done(apply: Apply, file: Pat
             raise RuntimeError("the disk is full")
         return save(*args)
 
-    monkeypatch.setattr("importer.notifications.save", fail_at_last)
+    monkeypatch.setattr("importer.notifications.channels.save", fail_at_last)
     with pytest.raises(RuntimeError):
         apply("--yes")
     assert everything() == before

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from importer import notifications
 from importer.models import Channel
 from importer.models.channel import Event
+from importer.notifications import channels
 from tests.importer.notifications.receivers import Hook, Inbox, mail_catcher, web_catcher
 
 SECRET = "sesame sesame sesame"
@@ -30,11 +30,11 @@ def inbox(settings) -> Iterator[Inbox]:
 def webhook(hook: Hook, db) -> Channel:
     """A webhook that subscribes to all events."""
     values = {"url": hook.url, "private_allowed": True, "events": Event.usual()}
-    return notifications.save(Channel(name="ops", kind="webhook", **values), SECRET)
+    return channels.save(Channel(name="ops", kind="webhook", **values), SECRET)
 
 
 @pytest.fixture
 def mail(inbox: Inbox, db) -> Channel:
     """A mail channel with two addresses that subscribes to all events."""
     values = {"addresses": "ann@example.org\nbob@example.org", "events": Event.usual()}
-    return notifications.save(Channel(name="team", kind="mail", **values))
+    return channels.save(Channel(name="team", kind="mail", **values))

@@ -6,9 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from config.contracts.documents import CHANNEL, CHANNEL_TEST
-from importer import notifications
 from importer.models import Channel, Notification
 from importer.models.channel import Event
+from importer.notifications import outbox
 from tests.dashboard.job_data import make_job
 from tests.documents import read
 from tests.importer.notifications.receivers import Hook, Inbox
@@ -41,7 +41,7 @@ def test_added_listed_and_tested(capsys, hook: Hook, inbox: Inbox):
 
 
 def test_removed_with_what_waits_for_it(capsys, webhook: Channel):
-    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     call_command("channel", "remove", webhook.name)
     assert "ops is removed. Not sent: 1 that waited for it." in capsys.readouterr().out
     assert (Channel.objects.count(), Notification.objects.count()) == (0, 0)

@@ -5,11 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from importer import notifications
 from importer.engine.errors import Problem
 from importer.models import Channel, Notification
 from importer.models.channel import Event
-from importer.notifications import delivery
+from importer.notifications import channels, delivery, outbox
 from importer.notifications import webhook as webhooks
 from tests.documents import read
 from tests.importer.notifications.receivers import Hook, Inbox
@@ -22,7 +21,7 @@ Status = Notification.Status
 @pytest.fixture
 def notice(webhook: Channel) -> Notification:
     """A notification that waits to be sent."""
-    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     return Notification.objects.get()
 
 
@@ -30,7 +29,7 @@ def tried(notice: Notification) -> Notification:
     """The notification after an attempt, which is made at once without its delay."""
     Notification.objects.filter(pk=notice.pk).update(next_at=timezone.now())
     Channel.objects.update(free_at=None)
-    notifications.send(notice.pk)
+    delivery.send(notice.pk)
     notice.refresh_from_db()
     return notice
 
@@ -40,15 +39,15 @@ def seconds_to_wait(notice: Notification) -> float:
 
 
 def test_a_sent_notification_is_not_sent_again(notice: Notification, hook: Hook):
-    assert notifications.due() == [notice.pk]
+    assert delivery.due() == [notice.pk]
     assert tried(notice).status == Status.SENT
     assert tried(notice).attempts == 1
     assert [read(body)["what"] for _, body in hook.came] == ["It was due at 2 o'clock."]
-    assert notifications.due() == []
+    assert delivery.due() == []
 
 
 def test_an_event_is_stored_once_for_each_channel(notice: Notification):
-    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     assert Notification.objects.count() == 1
 
 
@@ -69,9 +68,9 @@ def test_a_notification_is_given_up_after_a_day_and_retried_once_on_request(noti
     Notification.objects.update(created_at=timezone.now() - delivery.GIVEN_UP_AFTER)
     assert tried(notice).status == Status.GIVEN_UP
     assert tried(notice).attempts == 2
-    assert notifications.retry(notice.pk)
+    assert delivery.retry(notice.pk)
     assert tried(notice).status == Status.SENT
-    assert not notifications.retry(notice.pk)
+    assert not delivery.retry(notice.pk)
 
 
 def test_one_whose_attempts_all_end_without_a_word_is_given_up(notice: Notification, hook: Hook):
@@ -82,18 +81,18 @@ def test_one_whose_attempts_all_end_without_a_word_is_given_up(notice: Notificat
 def test_a_channel_sends_one_after_another_and_rests_after_a_failure(
     notice: Notification, webhook: Channel, hook: Hook
 ):
-    notifications.enqueue(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
+    outbox.enqueue(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
     second = Notification.objects.latest("pk")
-    assert notifications.due() == [notice.pk]
+    assert delivery.due() == [notice.pk]
     hook.answers = [500, 200]
-    notifications.send(notice.pk)
-    assert notifications.due() == []
-    notifications.send(second.pk)
+    delivery.send(notice.pk)
+    assert delivery.due() == []
+    delivery.send(second.pk)
     assert len(hook.came) == 1, "sent over a channel that rests"
     webhook.refresh_from_db()
     assert webhook.failures == 1
     Channel.objects.update(free_at=timezone.now())
-    assert notifications.due() == [second.pk]
+    assert delivery.due() == [second.pk]
     assert tried(second).status == Status.SENT
     webhook.refresh_from_db()
     assert (webhook.failures, webhook.free_at) == (0, None)
@@ -119,7 +118,7 @@ def test_an_address_inside_a_network_is_refused_unless_allowed(notice: Notificat
 
 def test_notifications_of_a_channel_that_is_off_are_given_up(notice: Notification, hook: Hook):
     Channel.objects.update(on=False)
-    notifications.enqueue(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
+    outbox.enqueue(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
     assert Notification.objects.count() == 1
     assert (tried(notice).status, hook.came) == (Status.GIVEN_UP, [])
 
@@ -127,29 +126,29 @@ def test_notifications_of_a_channel_that_is_off_are_given_up(notice: Notificatio
 def test_old_notifications_are_deleted_unless_they_wait(notice: Notification):
     long_ago = timezone.now() - timedelta(days=91)
     Notification.objects.update(created_at=long_ago)
-    notifications.delete_old(timezone.now() - timedelta(days=90), 100)
+    delivery.delete_old(timezone.now() - timedelta(days=90), 100)
     assert Notification.objects.exists()
     Notification.objects.update(status=Status.SENT)
-    notifications.delete_old(timezone.now() - timedelta(days=90), 100)
+    delivery.delete_old(timezone.now() - timedelta(days=90), 100)
     assert not Notification.objects.exists()
 
 
 def test_addresses_that_the_mail_server_refuses_are_named_and_nobody_gets_a_second_mail(mail: Channel, inbox: Inbox):
     inbox.refused = ["bob@example.org"]
-    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     notice = tried(Notification.objects.get())
     said = "The mail server refused bob@example.org (550); the others get the message."
     assert (notice.status, notice.problem) == (Status.SENT, said)
     assert [each["X-RcptTo"] for each in inbox.came] == ["ann@example.org"]
     with pytest.raises(Problem, match=r"refused bob@example\.org \(550\).*Correct or remove"):
-        notifications.test(mail)
-    assert notifications.due() == []
+        channels.test(mail)
+    assert delivery.due() == []
 
 
 def test_the_test_of_a_channel_says_what_stands_in_the_way(webhook: Channel, hook: Hook):
-    notifications.test(webhook)
+    channels.test(webhook)
     assert read(hook.came[0][1])["event"] == "test"
     hook.answers = [404]
     with pytest.raises(Problem, match="answered 404 Not Found"):
-        notifications.test(webhook)
+        channels.test(webhook)
     assert not Notification.objects.exists()

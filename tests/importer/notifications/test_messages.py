@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from importer import jobs, notifications
+from importer import jobs
 from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.plan.options import Options
 from importer.models import Channel, DiscoveredFile, ImportJob, Notification, ScheduleRun, Subscription, Target
 from importer.models.channel import Event
-from importer.notifications import delivery, rendering
+from importer.notifications import channels, delivery, import_events, outbox, rendering
 from importer.notifications.channel_kinds import kind_of
 from importer.notifications.payload import test_payload as payload_of_test
 from importer.notifications.webhook import standard_signature
@@ -54,7 +54,7 @@ def imported(target: Target, folder: Path, *lines: str, **options) -> ImportJob:
 
 def send_all() -> None:
     for notice in Notification.objects.order_by("pk"):
-        notifications.send(notice.pk)
+        delivery.send(notice.pk)
 
 
 def example(language: str) -> str:
@@ -122,12 +122,12 @@ def test_a_name_adds_no_header_and_its_mail_arrives(mail: Channel, inbox: Inbox,
 def test_an_unreachable_target_is_an_outcome_of_its_own(webhook: Channel):
     silent = TargetUnreachable("The server does not answer.")
     job = make_job(Status.FAILED, table="orders", problem=silent)
-    notifications.import_ended(job)
+    import_events.import_ended(job)
     run = run_of(job)
     run.status = "failed"
     run.save()
     Subscription.objects.create(schedule=run.schedule, channel=webhook, events=["failed"])
-    notifications.run_event(run.pk, Event.FAILED)
+    import_events.run_event(run.pk, Event.FAILED)
     of_job, of_run = (notice.payload for notice in Notification.objects.order_by("pk"))
     assert (of_job["job"]["outcome"], of_job["job"]["status"]) == ("target unreachable", "failed")
     assert (of_run["run"]["outcome"], of_run["run"]["status"]) == ("target unreachable", "failed")
@@ -152,9 +152,9 @@ def test_the_limit_of_a_schedule_comes_before_that_of_a_channel(webhook: Channel
     if subscribed:
         Subscription.objects.create(schedule=run.schedule, channel=webhook, events=["rejects"])
     for job in (first, last):
-        notifications.import_ended(job)
+        import_events.import_ended(job)
     if own is not None:
-        notifications.run_event(run.pk, Event.REJECTS)
+        import_events.run_event(run.pk, Event.REJECTS)
     assert Notification.objects.filter(event=Event.REJECTS).count() == Notification.objects.count() == sent
 
 
@@ -187,10 +187,10 @@ def test_events_of_scheduled_imports_are_those_of_their_runs(webhook: Channel, m
     page = f"http://127.0.0.1:8000/schedules/{run.schedule_id}/"
     Channel.objects.update(events=[])
     Subscription.objects.create(schedule=run.schedule, channel=mail, events=["failed", "late", "no_file"])
-    notifications.import_ended(job)
+    import_events.import_ended(job)
     assert not Notification.objects.exists(), "told by the import as well as by its run"
     for event in (Event.FAILED, Event.FAILED, Event.LATE, Event.NO_FILE, Event.RECOVERED):
-        notifications.run_event(run.pk, event)
+        import_events.run_event(run.pk, event)
     payloads = [notice.payload for notice in Notification.objects.filter(channel=mail, run=run, schedule=run.schedule)]
     assert [(each["title"], each["what"]) for each in payloads] == [
         ("orders nightly failed", REFUSED.what),
@@ -227,7 +227,7 @@ def test_a_scheduled_import_that_is_retried_after_its_run_reports_itself(
 
 
 def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hook: Hook, tmp_path: Path):
-    notifications.test(webhook)
+    channels.test(webhook)
     headers, body = hook.came[0]
     genuine = receiver()
     assert genuine(SECRET, headers, body)
@@ -247,7 +247,7 @@ def test_libraries_of_standard_webhooks_can_tell_it_too(webhook: Channel, hook: 
     example_key, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
     signed = standard_signature(example_key, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", body)
     assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-    notifications.test(webhook)
+    channels.test(webhook)
     headers, body = hook.came[0]
     sent = [headers[name] for name in ("webhook-id", "webhook-timestamp")]
     assert sent == [headers["X-Millrace-Id"], headers["X-Millrace-Timestamp"]]
@@ -257,7 +257,7 @@ def test_libraries_of_standard_webhooks_can_tell_it_too(webhook: Channel, hook: 
 def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, webhook: Channel):
     failed = imported(target, tmp_path, "1,cheap")
     Notification.objects.all().delete()
-    notifications.run_event(run_of(failed).pk, Event.FAILED)
+    import_events.run_event(run_of(failed).pk, Event.FAILED)
     shown = json.loads(example("json"))
     sent = {"id": "", **Notification.objects.get().payload}
     for path in ((), ("job",), ("job", "rows"), ("problem",), ("run",), ("run", "schedule"), ("run", "rows")):
@@ -270,29 +270,29 @@ def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, web
 def test_without_a_mail_server_the_test_says_what_to_set(mail: Channel, settings):
     settings.EMAIL_BACKEND = ""
     with pytest.raises(Problem, match="Set EMAIL_URL"):
-        notifications.test(mail)
+        channels.test(mail)
 
 
 def test_another_worker_sends_the_notification_of_a_killed_one(
     transactional_db, webhook: Channel, hook: Hook, stack_env: Stack
 ):
-    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     notice = Notification.objects.get()
     hook.answers = [0, 200]
-    code = f"import django; django.setup(); from importer import notifications; notifications.send({notice.pk})"
+    code = f"import django; django.setup(); from importer.notifications import delivery; delivery.send({notice.pk})"
     worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=stack_env.env)
     try:
         assert hook.arrived.acquire(timeout=60)
     finally:
         worker.kill()
         worker.wait()
-    notifications.send(notice.pk)
+    delivery.send(notice.pk)
     assert len(hook.came) == 1, "sent while the dead worker had its lease"
     notice.refresh_from_db()
     assert (notice.status, notice.attempts, notice.problem) == (Notification.Status.WAITING, 1, delivery.NO_WORD)
     for model, field in ((Notification, "next_at"), (Channel, "free_at")):
         model.objects.update(**{field: timezone.now()})  # its lease is over
-    notifications.send(notice.pk)
+    delivery.send(notice.pk)
     notice.refresh_from_db()
     assert notice.status == Notification.Status.SENT
     assert len({body for _, body in hook.came}) == 1

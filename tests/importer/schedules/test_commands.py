@@ -6,8 +6,9 @@ import pytest
 import xxhash
 from django.utils import timezone
 
-from importer import connections, jobs, schedules
+from importer import jobs, schedules
 from importer.access.limits import TooMany
+from importer.connections import operations
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, Schedule, ScheduleRun
@@ -94,8 +95,8 @@ def test_the_file_of_the_import_is_not_loaded_again(make, folder, tmp_path, plac
     made = make("other")
     digest = xxhash.xxh3_128_hexdigest(drop(folder, "a.csv").read_bytes())
     if place == "in":
-        (listed,) = connections.find(made.connection, "*.csv", timezone.now(), UTC)
-        source = connections.fetch(made.connection, listed)
+        (listed,) = operations.find(made.connection, "*.csv", timezone.now(), UTC)
+        source = operations.fetch(made.connection, listed)
     else:
         source = uploads.register(drop(tmp_path, "upload.csv"))
     job = jobs.create(prepare(source, made.target, made.table_name, ImportRequest()))
@@ -116,8 +117,8 @@ def test_the_file_of_the_import_is_not_loaded_again(make, folder, tmp_path, plac
 def test_the_file_of_an_import_that_ended_without_rows_is_loaded(make, folder):
     made = make("other")
     drop(folder, "a.csv")
-    (listed,) = connections.find(made.connection, "*.csv", timezone.now(), UTC)
-    job = jobs.create(prepare(connections.fetch(made.connection, listed), made.target, "t", ImportRequest()))
+    (listed,) = operations.find(made.connection, "*.csv", timezone.now(), UTC)
+    job = jobs.create(prepare(operations.fetch(made.connection, listed), made.target, "t", ImportRequest()))
     schedule = schedules.create_from_job(job, ScheduleRequest("again", made.connection, "*.csv"))
     jobs.cancel(job.pk)
     take(schedule.runs.get())

@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from bench.schedules import make_due as make_due_at_once
 from bench.schedules import tick_until_none_is_due
-from importer import connections, schedules
-from importer.connections import ListedFile
+from importer import schedules
+from importer.connections import operations
+from importer.connections.listed_files import ListedFile
 from importer.models import Schedule, ScheduleRun, SourceConnection, Target
 from importer.queue import Message
 from importer.schedules.run import discovery
@@ -154,7 +155,7 @@ class TestArrivals:
 
     def test_an_unexpected_error_of_a_search_is_reported_too(self, make, monkeypatch):
         schedule = make()
-        monkeypatch.setattr(connections, "find", lambda *_: 1 // 0)
+        monkeypatch.setattr(operations, "find", lambda *_: 1 // 0)
         run = schedules.look_for_files(schedule.pk)
         assert "An unexpected error" in problem_of(schedule)["what"]
         assert to_end(run).status == "failed"
@@ -186,13 +187,13 @@ class TestArrivals:
         schedule = make()
         drop(folder, "a.csv")
         changed = replace(request_of(schedule), trigger=trigger, every_minutes=60)
-        find = connections.find
+        find = operations.find
 
         def find_slowly(*args) -> list[ListedFile]:
             schedules.update(Schedule.objects.get(pk=schedule.pk), changed)
             return find(*args)
 
-        monkeypatch.setattr(connections, "find", find_slowly)
+        monkeypatch.setattr(operations, "find", find_slowly)
         assert schedules.look_for_files(schedule.pk) is None
         due_at = Schedule.objects.get(pk=schedule.pk).next_due_at - timezone.now()
         assert (due_at > timedelta(minutes=59)) == (trigger == "every")

@@ -10,10 +10,11 @@ from pydantic import Field
 from dashboard.api.body import Body, example
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.resources.schedules.schedules import read
-from importer import notifications, schedules
+from importer import schedules
 from importer.engine.errors import Problem
 from importer.models import Channel, Subscription
 from importer.models.channel import Event
+from importer.notifications import channels
 from importer.schedules import HeaderChange, serialization
 
 router = Router(tags=["schedules"])
@@ -138,5 +139,5 @@ def subscribe(request: HttpRequest, id: int, what: SubscriptionIn) -> Any:
     channel = Channel.objects.filter(name=what.channel).first()
     if channel is None:
         raise Problem(f"There is no channel {what.channel}.", "body.channel", "GET channels lists them.")
-    notifications.subscribe(channel, read(id), [each.value for each in what.events])
+    channels.subscribe(channel, read(id), [each.value for each in what.events])
     return _subscriptions(id)

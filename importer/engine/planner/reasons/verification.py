@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from importer.engine.load.readback.canonical_forms import unknown_columns
-from importer.engine.load.readback.file_digests import why_no_digests
 from importer.engine.plan.plan import Reason
 from importer.engine.plan.readback import Readback
 from importer.engine.source.dialect import Dialect
@@ -17,6 +15,9 @@ READ_BACK_COST = "which takes five to six times as long"
 
 def verification_reasons(readback: Readback | None, dialect: Dialect) -> Iterator[Reason]:
     """Says that every value is compared, and which values are read back for that, with the reason."""
+    from importer.engine.load.readback.canonical_forms import unknown_columns
+    from importer.engine.load.readback.file_digests import why_no_digests
+
     if not readback:
         return
     if why := why_no_digests(dialect):

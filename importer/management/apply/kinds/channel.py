@@ -5,13 +5,13 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from importer import notifications
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.management.apply.kinds.kind import Kind, Wish, without_defaults
 from importer.management.apply.yaml_file import SECRET, Hint, Value
 from importer.models import Channel
 from importer.models.channel import Event
+from importer.notifications import channels
 from importer.notifications.channel_kind import ChannelKind
 from importer.notifications.channel_kinds import KINDS, kind_of
 
@@ -64,12 +64,12 @@ class ChannelsInFile(Kind):
                 setattr(channel, name, value)
         to = state[kind.name]
         setattr(channel, kind.destination.name, "\n".join(to) if kind.destination.several else to)
-        notifications.save(channel, wish.secrets.get(kind.secret.name) if kind.secret else None)
+        channels.save(channel, wish.secrets.get(kind.secret.name) if kind.secret else None)
         audit.saved(channel, sorted(changed))
         return channel
 
     def remove(self, thing: Channel) -> None:
-        notifications.remove(thing)
+        channels.remove(thing)
 
     def written(self, thing: Channel) -> dict[str, Any]:
         return without_defaults(self.stored(thing), _defaults(kind_of(thing)))

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from importer import notifications, schedules
+from importer import schedules
 from importer.access import audit
 from importer.access.acting import acting_user
 from importer.access.policy import seen
@@ -17,6 +17,7 @@ from importer.management.apply.kinds.kind import Kind, Wish, about, without_defa
 from importer.management.apply.yaml_file import Hint, Value, keys_of
 from importer.management.rules import rule_of
 from importer.models import Channel, MappingPreset, Schedule
+from importer.notifications import channels as notification_channels
 from importer.preparation import presets
 from importer.schedules import ScheduleRequest
 
@@ -150,6 +151,6 @@ def _subscribe(schedule: Schedule, wanted: Mapping[str, list[str]]) -> None:
             raise Problem(f"There is no channel {name}.", advice=advice, option=name)
     for each in _subscriptions(schedule):
         if each.channel.name not in wanted:
-            notifications.subscribe(each.channel, schedule, [])
+            notification_channels.subscribe(each.channel, schedule, [])
     for name, events in wanted.items():
-        notifications.subscribe(channels[name], schedule, events)
+        notification_channels.subscribe(channels[name], schedule, events)
