@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from django.conf import settings
@@ -11,19 +11,20 @@ from django.db.models import F, ProtectedError, Q
 from django.utils import timezone
 
 from importer.access import audit
-from importer.engine import preflight as engine_check
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.addresses import AddressRefused, checked_addresses, is_socket
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.mysql.sign_in.reasons import REASON_HIDDEN, WHO_SEES_REASONS, without_reason
-from importer.engine.preflight import Finding
 from importer.engine.schema import alter_table, foreign_keys
 from importer.engine.target import global_settings, temporary_changes
 from importer.engine.target.temporary_changes import ChangeRecord
 from importer.models import ImportJob, Target
 from importer.models.checked_save import save_checked
+
+if TYPE_CHECKING:
+    from importer.engine.preflight.finding import Finding
 
 DEFAULT_PORT = 3306
 # The fields that say where the tables are; and the imports that must go there again: they have not ended, or have left
@@ -222,17 +223,22 @@ def check(target: Target) -> list[dict[str, Any]]:
     return values
 
 
-def _findings(target: Target) -> list[Finding]:
+def _findings(target: Target) -> "list[Finding]":
+    from importer.engine.preflight.check import check as check_server
+    from importer.engine.preflight.finding import Finding
+
     try:
         # Again, since the name may resolve to another address than when the target was added.
         refuse_forbidden(target.host)
     except TargetProblem as problem:
         return [Finding("address", "fail", problem.what, problem.advice)]
-    return engine_check.check(target.address, settings.SERVER_FILES_DIR)
+    return check_server(target.address, settings.SERVER_FILES_DIR)
 
 
 def told_findings(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The findings for people who do not see why a connection failed."""
+    from importer.engine.preflight.finding import Finding
+
     if len(findings) != 1 or passed(findings):
         return findings
     return [Finding("sign_in", "fail", REASON_HIDDEN, WHO_SEES_REASONS).as_json()]

@@ -22,6 +22,8 @@ else:
     DATABASES["default"]["TEST"] = {"CHARSET": "utf8mb4"}
 # Requests of tests come from this machine.
 METRICS_FROM: list[str] = []
+# Some tests set an identity provider.
+INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 STATIC_ROOT.mkdir(exist_ok=True)
 # Pages are tested without collectstatic.
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}

@@ -67,10 +67,10 @@ class ChunkSession:
 
         Where the rows are found by their numbers, it sees the table as it is now (numbered_rows.py).
         """
-        from importer.engine.load.readback import numbered_rows
-
         readback = self.plan.readback
         if readback and readback.numbered_by:
+            from importer.engine.load.readback import numbered_rows
+
             numbered_rows.begin(self.connection, readback, locked=self.plan.lock_table)
         # Without autocommit, this begins the transaction, if nothing has.
         return ledger.insert(self.connection, self.entry)

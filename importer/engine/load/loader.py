@@ -273,8 +273,6 @@ def _load_rows(session: ChunkSession) -> Outcome:
 
 
 def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
-    from importer.engine.load.readback.compare import read_back
-
     connection, stopwatch = session.connection, session.stopwatch
     screened = _prescreen(session)
     reject_log = RejectLog(session, sender, screened)
@@ -293,6 +291,8 @@ def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
     failpoints.reach("chunk.seen")
     stopwatch.lap("load")
     if readback := session.plan.readback:
+        from importer.engine.load.readback.compare import read_back
+
         read_back(connection, readback, session.source.dialect, sender.rows, len(session.plan.fields))
         stopwatch.lap("verify")
     outcome = reject_log.close(findings)

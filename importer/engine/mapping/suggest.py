@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, map_by_name, overrides_by_position
-from importer.engine.mapping.new_table.suggestion import read_fields
 from importer.engine.mapping.readings import choose, non_null_values, trimmed
 from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.column_types import Family, column_type
@@ -109,6 +108,8 @@ def _with_new_formats(
     overrides: Sequence[FieldOverride],
 ) -> tuple[ColumnMapping, ...]:
     """The mapping with the formats by which suggest_table() found the types, where a column still has its type."""
+    from importer.engine.mapping.new_table.suggestion import read_fields
+
     fixed = overrides_by_position(overrides, profile.header)
     given = {at for at, each in fixed.items() if each.transforms is not None or each.datetime_format is not None}
     fields = read_fields(profile, table.column_names, null_markers, overrides)

@@ -20,7 +20,6 @@ from importer.engine.mysql.error_messages import is_lost, message_of
 from importer.engine.mysql.variables import Value
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.alter_table import OnDdlProgress
-from importer.engine.schema.foreign_keys import check_foreign_keys, rehearse_foreign_keys
 from importer.engine.schema.indexes import ForeignKey, KeyDefinition, Kind
 from importer.engine.schema.table import has_table
 from importer.engine.stored import from_json, to_json
@@ -143,6 +142,8 @@ def apply(connection: Connection, changes: TemporaryChanges) -> None:
 
     Raises DeferralRefused if the server refuses; nothing is changed then.
     """
+    from importer.engine.schema.foreign_keys import check_foreign_keys, rehearse_foreign_keys
+
     if not changes.alters_table:
         return
     execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")

@@ -8,7 +8,7 @@ import pytest
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
-from importer.engine.preflight import check
+from importer.engine.preflight.check import check
 from importer.engine.schema.table import read_table
 from importer.engine.target.privileges import account
 from tests.rogue_server import RogueServer

@@ -9,17 +9,18 @@ from dataclasses import replace
 import MySQLdb
 import pytest
 
-from importer.engine import preflight
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all, kill
 from importer.engine.mysql.error_messages import MEANINGS, is_lost
-from importer.engine.preflight import check
+from importer.engine.preflight import access, server_settings
+from importer.engine.preflight import check as preflight_check
+from importer.engine.preflight.check import check
 from importer.engine.units import human_bytes
 
 pytestmark = pytest.mark.both_servers
 
 CANARY = "CANARY-7f3a"
-STEPS = (*preflight.SERVER_STEPS, *preflight.DATABASE_STEPS)
+STEPS = (*preflight_check.SERVER_STEPS, *preflight_check.DATABASE_STEPS)
 
 
 def by_name(findings):
@@ -130,9 +131,9 @@ class TestSignIn:
     def test_connection_lost_during_the_check_is_reported_once(self, database, monkeypatch):
         def lose_connection(subject):
             kill(database, subject.connection.thread_id())
-            return preflight.server_settings.version(subject)
+            return server_settings.version(subject)
 
-        monkeypatch.setattr(preflight, "SERVER_STEPS", (lose_connection, preflight.access.excess_privileges))
+        monkeypatch.setattr(preflight_check, "SERVER_STEPS", (lose_connection, access.excess_privileges))
         findings = check(database)
         assert [finding.name for finding in findings] == ["sign_in", "version", "connection"]
         assert "lost" in findings[-1].message
@@ -142,7 +143,7 @@ class TestSignIn:
         def lose_connection(subject):
             raise MySQLdb.OperationalError(number, "gone")
 
-        monkeypatch.setattr(preflight, "SERVER_STEPS", (lose_connection, preflight.access.excess_privileges))
+        monkeypatch.setattr(preflight_check, "SERVER_STEPS", (lose_connection, access.excess_privileges))
         assert [finding.name for finding in check(mariadb)] == ["sign_in", "connection"]
 
 

@@ -14,7 +14,8 @@ from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.servers.kinds import SAFE_PATH
 from importer.engine.mysql.sign_in.encryption import NotEncrypted
 from importer.engine.plan.methods import METHODS
-from importer.engine.preflight import _where_changed, check, server_settings, transactions
+from importer.engine.preflight import server_settings, transactions
+from importer.engine.preflight.check import _where_changed, check
 from importer.engine.preflight.finding import Subject
 from tests.targets import PreparedMariaDB
 

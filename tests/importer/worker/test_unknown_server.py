@@ -11,7 +11,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
-from importer.engine.preflight import check
+from importer.engine.preflight.check import check
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads

@@ -1,7 +1,7 @@
 """The methods that load a chunk's rows, one module each. All of them report as LOAD DATA does.
 
 Each has `statement(...)`, the SQL that the plan shows; `replacing(statement)`, its variant with REPLACE; and
-`load(connection, statement, feed, ...)`, which sends the feed's records and returns a Report. `registry` lists them.
+`loader(request)`, the function that sends the feed's records and returns a Report. `registry` lists them.
 """
 
 import re

@@ -4,8 +4,11 @@ One statement loads the whole file. If rows must be left out, their neighbours a
 (LoadStatements.fed).
 """
 
-from importer.engine.load.methods import Report
-from importer.engine.load.methods.load_data import run_on_server, statement_from_file
+from functools import partial
+
+from importer.engine.load.methods import Load, Report
+from importer.engine.load.methods.load_data import replacing_from_file, run_on_server, statement_from_file
+from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import Feed, LoaderConnection
 from importer.engine.mysql.server_files import require_same
@@ -26,6 +29,15 @@ def statement(request: StatementRequest) -> str:
     """The statement that loads the whole file."""
     assert request.file
     return statement_from_file(request.file.path, request)
+
+
+replacing = replacing_from_file
+
+
+def loader(request: LoadRequest) -> Load:
+    """The function that loads the request's file."""
+    assert request.file
+    return partial(load, file=request.file)
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed, *, file: ServerFile) -> Report:

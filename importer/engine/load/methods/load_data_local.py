@@ -4,8 +4,9 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine.errors import MethodRefused
-from importer.engine.load.methods import Report
+from importer.engine.load.methods import Load, Report
 from importer.engine.load.methods.load_data import into_table
+from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.error_messages import message_of
@@ -26,6 +27,11 @@ def statement(request: StatementRequest) -> str:
 def replacing(statement: str) -> str:
     """The statement with REPLACE: a row replaces those with its keys, and a bad row ends the statement."""
     return f"{_LEADING}REPLACE {statement.removeprefix(_LEADING)}"
+
+
+def loader(_request: LoadRequest) -> Load:
+    """The function that loads a feed."""
+    return load
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:

@@ -5,10 +5,12 @@ common folder (secure_file_priv, or any folder if that is empty).
 """
 
 import os
+from functools import partial
 from pathlib import Path
 
-from importer.engine.load.methods import Report
-from importer.engine.load.methods.load_data import run_on_server, statement_from_file
+from importer.engine.load.methods import Load, Report
+from importer.engine.load.methods.load_data import replacing_from_file, run_on_server, statement_from_file
+from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection
 from importer.engine.mysql.infile.named_pipes import PipeWriter, pipe_in
@@ -28,6 +30,14 @@ REFUSALS = {
 def statement(request: StatementRequest) -> str:
     """The statement for every chunk of a job. Each load has its own pipe in the request's folder."""
     return statement_from_file(f"{request.folder}/{FEED_NAME}", request)
+
+
+replacing = replacing_from_file
+
+
+def loader(request: LoadRequest) -> Load:
+    """The function that loads a feed through pipes in the request's folder."""
+    return partial(load, folder=request.folder)
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: str) -> Report:

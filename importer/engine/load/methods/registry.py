@@ -1,71 +1,47 @@
 """What each method does: renders its statement, turns it into REPLACE, and runs it. Declared in plan/methods.py."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from importlib import import_module
+from typing import Any
 
-from importer.engine.load.methods import Load, Report, load_data_infile, load_data_local, load_data_server
-from importer.engine.load.methods.inserts import insert, insert_prepared, insert_sql
-from importer.engine.load.methods.load_data import replacing_from_file
+from importer.engine.load.methods import Load
 from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.plan import ImportPlan, LoadStatements
 from importer.engine.source.dialect import Dialect
 
-
-@dataclass(frozen=True)
-class Implementation:
-    """The functions of a method.
-
-    `render(request)` gives the SQL that the plan shows, `replacing(statement)` the same for REPLACE, and
-    `loader(request)` the function that sends a feed with it.
-    """
-
-    render: Callable[[StatementRequest], str]
-    replacing: Callable[[str], str]
-    loader: Callable[[LoadRequest], Load]
-
-
-def _inserting(load: Callable[..., Report]) -> Implementation:
-    return Implementation(insert_sql.statement, insert_sql.replacing, lambda request: partial(load, request=request))
-
-
-def _reading(request: LoadRequest) -> Load:
-    assert request.file
-    return partial(load_data_infile.load, file=request.file)
-
-
-IMPLEMENTATIONS: dict[str, Implementation] = {
-    "load_data_local": Implementation(
-        load_data_local.statement, load_data_local.replacing, lambda _request: load_data_local.load
-    ),
-    "load_data_server": Implementation(
-        load_data_server.statement,
-        replacing_from_file,
-        lambda request: partial(load_data_server.load, folder=request.folder),
-    ),
-    "load_data_infile": Implementation(load_data_infile.statement, replacing_from_file, _reading),
-    "insert": _inserting(insert.load),
-    "insert_prepared": _inserting(insert_prepared.load),
-    "insert_single": _inserting(insert.load),
+# The module of each method, which is imported at its first use: an import uses one or two. It has `statement(request)`,
+# the SQL that the plan shows; `replacing(statement)`, the same for REPLACE; and `loader(request)`, the function that
+# sends a feed with it.
+MODULES = {
+    "load_data_local": "load_data_local",
+    "load_data_server": "load_data_server",
+    "load_data_infile": "load_data_infile",
+    "insert": "inserts.insert",
+    "insert_prepared": "inserts.insert_prepared",
+    "insert_single": "inserts.insert",
 }
-assert IMPLEMENTATIONS.keys() == METHODS.keys()
+assert MODULES.keys() == METHODS.keys()
+
+
+def _module(method: str) -> Any:
+    return import_module(f"importer.engine.load.methods.{MODULES[method]}")
 
 
 def statement(method: str, request: StatementRequest) -> str:
     """The method's statement for every chunk of a job."""
-    return IMPLEMENTATIONS[method].render(request)
+    return str(_module(method).statement(request))
 
 
 def replacing(method: str, statement: str) -> str:
     """The same statement with REPLACE."""
-    return IMPLEMENTATIONS[method].replacing(statement)
+    return str(_module(method).replacing(statement))
 
 
 def for_name(method: str, request: LoadRequest) -> Load:
     """The function that runs the method's statements on the bytes of a feed."""
-    return IMPLEMENTATIONS[method].loader(request)
+    load: Load = _module(method).loader(request)
+    return load
 
 
 def for_plan(plan: ImportPlan, dialect: Dialect) -> Load:

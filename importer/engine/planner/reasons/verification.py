@@ -15,11 +15,11 @@ READ_BACK_COST = "which takes five to six times as long"
 
 def verification_reasons(readback: Readback | None, dialect: Dialect) -> Iterator[Reason]:
     """Says that every value is compared, and which values are read back for that, with the reason."""
+    if not readback:
+        return
     from importer.engine.load.readback.canonical_forms import unknown_columns
     from importer.engine.load.readback.file_digests import why_no_digests
 
-    if not readback:
-        return
     if why := why_no_digests(dialect):
         yield Reason("Every value is read back", f"{why}, {READ_BACK_COST}", holds_back=True)
         return

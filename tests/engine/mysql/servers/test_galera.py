@@ -14,7 +14,7 @@ from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.preflight import check
+from importer.engine.preflight.check import check
 from importer.management.processes.private_servers import free_port
 from tests.engine.loads import five_chunks, rows_of, run_sql, works
 from tests.targets import PreparedMariaDB

@@ -7,13 +7,21 @@ from operator import itemgetter
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.load.methods import Report
+from importer.engine.load.methods import Load, Report
+from importer.engine.load.methods.inserts import insert_sql
 from importer.engine.load.methods.inserts.insert_batches import Inserting
 from importer.engine.load.methods.inserts.insert_sql import Template, template
 from importer.engine.load.methods.inserts.statement_size import rows_of
 from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.methods.row_batches import RecordRun
 from importer.engine.mysql.connection import Feed, LoaderConnection
+
+statement, replacing = insert_sql.statement, insert_sql.replacing
+
+
+def loader(request: LoadRequest) -> Load:
+    """The function that inserts the records of a feed."""
+    return partial(load, request=request)
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed, *, request: LoadRequest) -> Report:

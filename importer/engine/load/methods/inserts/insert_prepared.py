@@ -4,8 +4,10 @@ In a run of plain records all fields are located at once, and their bytes are se
 """
 
 from contextlib import ExitStack
+from functools import partial
 
-from importer.engine.load.methods import Report
+from importer.engine.load.methods import Load, Report
+from importer.engine.load.methods.inserts import insert_sql
 from importer.engine.load.methods.inserts.insert_batches import Inserting
 from importer.engine.load.methods.inserts.insert_sql import template
 from importer.engine.load.methods.inserts.statement_size import rows_of
@@ -17,6 +19,14 @@ from importer.engine.source.arrays import Mask, Offsets, np
 
 # Bytes that the protocol sends for each text in addition: its length and type.
 OVERHEAD = 12
+
+
+statement, replacing = insert_sql.statement, insert_sql.replacing
+
+
+def loader(request: LoadRequest) -> Load:
+    """The function that inserts the records of a feed."""
+    return partial(load, request=request)
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed, *, request: LoadRequest) -> Report:
