@@ -3,7 +3,6 @@
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from importer.connections.connection_kinds import open_location
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import Readable
 from importer.models import SourceConnection
@@ -33,6 +32,8 @@ class RemoteFile:
                 self.path,
                 "Let it lead there again, or look for the file again.",
             )
+        from importer.connections.connection_kinds import open_location  # Few imports read a remote file.
+
         location = open_location(connection)
         name = self.path.removeprefix(f"{connection.base}/")
         opened: AbstractContextManager[Readable] = location.opened(name, self.etag)

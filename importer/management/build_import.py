@@ -5,8 +5,8 @@ import sys
 from typing import Any
 
 from importer.access.policy import seen
-from importer.connections.by_hand.addresses import check_scheme, is_address
 from importer.connections.by_hand.resolve import forget_unused, refuse_missing, resolve_sources
+from importer.connections.by_hand.schemes import check_scheme, is_address
 from importer.connections.by_hand.server_file import find_on_server
 from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS

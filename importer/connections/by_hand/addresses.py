@@ -5,11 +5,10 @@ is not stored, so the file is copied like an upload. Credentials: those of AWS_*
 servers, and for SFTP the SSH agent and ~/.ssh/known_hosts.
 """
 
-import difflib
 import glob
 import netrc
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -22,6 +21,7 @@ from django.conf import settings
 from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, require_admin
 from importer.connections import operations
+from importer.connections.by_hand.schemes import ADVICE, check_scheme, without_password
 from importer.connections.connection_address import parse_base
 from importer.connections.connection_kinds import open_location
 from importer.connections.download import copy_stream
@@ -33,25 +33,9 @@ from importer.models import SourceConnection, SourceFile
 from importer.sources.limits import refuse_none, refuse_too_many, require_short_wait
 
 OWN_SFTP = "importer.connections.by_hand.own_sftp"
-ADVICE = "Write https://HOST/PATH/FILE, s3://BUCKET/FILE or sftp://USER@HOST/PATH/FILE, without a password."
 WEB_ADVICE = "Write https://HOST/PATH/FILE, without a password."
 
 Account = tuple[Mapping[str, str], Mapping[str, str]]
-
-
-def is_address(name: str) -> bool:
-    """Whether a name is meant as an address, also with a scheme that is not read, or with a slash missing."""
-    return "://" in name or (name.partition(":")[0] in SCHEMES and not os.path.lexists(name))
-
-
-def check_scheme(address: str, others: Sequence[str] = ()) -> None:
-    """Raise SourceProblem for a scheme that is not read, with the one that is meant; `others` stand elsewhere."""
-    scheme, _, rest = address.partition(":")
-    if scheme in SCHEMES and rest.startswith("//"):
-        return
-    near = [scheme] if scheme in SCHEMES else difflib.get_close_matches(scheme, [*SCHEMES, *others], 1)
-    meant = f"Did you mean {near[0]}://? " if near else ""
-    raise SourceProblem("No file is read from such an address.", _without_password(address), meant + ADVICE)
 
 
 def fetch_address(address: str, *, private_allowed: bool = False) -> Iterator[SourceFile]:
@@ -83,7 +67,7 @@ def choose_address(address: str) -> SourceFile:
     if not settings.WEB_ADDRESSES:
         raise Forbidden("Addresses are not allowed here.", advice="Choose a file of a connection, or ask an admin.")
     if not address.startswith("https://"):
-        raise SourceProblem("Only https:// addresses can be given here.", _without_password(address), WEB_ADVICE)
+        raise SourceProblem("Only https:// addresses can be given here.", without_password(address), WEB_ADVICE)
     _, connection, name = _connection(address, signs_in=False)
     location = open_location(connection)
     with operations.reasons_hidden():
@@ -133,10 +117,10 @@ def _connection(address: str, *, signs_in: bool = True) -> tuple[_Scheme, Source
     check_scheme(address)
     scheme, _, rest = address.partition("://")
     place, _, path = rest.partition("/")
-    known = SCHEMES[scheme]
+    known = ACCOUNTS[scheme]
     advice = ADVICE if signs_in else WEB_ADVICE
     if not place or ":" in place.rpartition("@")[0]:
-        raise SourceProblem("That is no address that can be read.", _without_password(address), advice)
+        raise SourceProblem("That is no address that can be read.", without_password(address), advice)
     folder, name = _split(path, query=known.one_file)
     if not name:
         raise SourceProblem("The address names a folder, and no file.", address, advice)
@@ -159,12 +143,6 @@ def _split(path: str, *, query: bool) -> tuple[str, str]:
     *folders, name = before.split("/")
     fixed = list(takewhile(lambda part: not glob.has_magic(part), folders))
     return "/".join(fixed), "/".join((*folders[len(fixed) :], f"{name}{mark}{rest}"))
-
-
-def _without_password(address: str) -> str:
-    """The address as far as it can hold no password."""
-    scheme, _, rest = address.partition("://")
-    return f"{scheme}://…@{rest.rpartition('@')[2]}" if "@" in rest else address
 
 
 def _web_account(host: str) -> Account:
@@ -199,7 +177,7 @@ def _no_account(_host: str) -> Account:
 
 
 _WEB = _Scheme(_web_account, one_file=True)
-SCHEMES = {
+ACCOUNTS = {
     "https": _WEB,
     "http": _WEB,
     "s3": _Scheme(_s3_account, fetch=_copy_ranges),

@@ -1,11 +1,11 @@
-"""Turns the names of an import's files into one source."""
+"""Turns the names of an import's files into one source.
+
+Most are files of this machine, so the modules of the others are imported where they are used.
+"""
 
 from collections.abc import Iterator, Sequence
 
-from importer.connections.by_hand.addresses import fetch_address, is_address
-from importer.connections.by_hand.connection_files import fetch_files, named_connection
-from importer.connections.by_hand.members import copy_members
-from importer.connections.by_hand.standard_input import standard_input
+from importer.connections.by_hand.schemes import is_address
 from importer.models import SourceFile
 from importer.sources import in_place, uploads
 from importer.sources.limits import refuse_too_many
@@ -31,7 +31,7 @@ def resolve_sources(
             found = _with_connection(connection, name) if connection else _sources(name, private_allowed)
             for each in found:
                 (archives if all_members else files).append(each)
-                files += copy_members(each) if all_members else ()
+                files += _members(each) if all_members else ()
                 refuse_too_many(len(files), name)
         forget_unused(archives)
         return as_one(files)
@@ -52,14 +52,26 @@ def refuse_missing(names: Sequence[str]) -> None:
 
 
 def _with_connection(connection: str, name: str) -> list[SourceFile]:
+    from importer.connections.by_hand.connection_files import fetch_files, named_connection
+
     return fetch_files(named_connection(connection), name)
+
+
+def _members(archive: SourceFile) -> list[SourceFile]:
+    from importer.connections.by_hand.members import copy_members
+
+    return copy_members(archive)
 
 
 def _sources(name: str, private_allowed: bool) -> Iterator[SourceFile]:
     if name == STANDARD_INPUT:
+        from importer.connections.by_hand.standard_input import standard_input
+
         yield standard_input()
         return
     if is_address(name):
+        from importer.connections.by_hand.addresses import fetch_address
+
         yield from fetch_address(name, private_allowed=private_allowed)
         return
     for path in local_files(name):
