@@ -11,6 +11,7 @@ from django.db.models import F, ProtectedError, Q
 from django.utils import timezone
 
 from importer.access import audit
+from importer.access.policy import sees_everything
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.addresses import AddressRefused, checked_addresses, is_socket
@@ -242,6 +243,18 @@ def told_findings(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if len(findings) != 1 or passed(findings):
         return findings
     return [Finding("sign_in", "fail", REASON_HIDDEN, WHO_SEES_REASONS).as_json()]
+
+
+def document(target: Target) -> dict[str, Any]:
+    """A target as the API and commands show it to the acting person, without its password."""
+    findings = target.findings if sees_everything() else told_findings(target.findings)
+    names = ("id", "name", *Target.PASSWORD_GOES_TO, "ceiling", "label", "needs_approval")
+    return {
+        **{name: getattr(target, name) for name in names},
+        "checked_at": target.checked_at.isoformat() if target.checked_at else None,
+        "passed": passed(target.findings) if target.checked_at else None,
+        "findings": findings,
+    }
 
 
 def restore(target: Target) -> Iterator[str]:

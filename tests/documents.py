@@ -51,7 +51,7 @@ def all_checked() -> Iterator[None]:
     A command that fails without --json is checked, too: for the document that it would have printed.
     """
     # Django must be ready first.
-    from importer.management.client.commands.output import Output
+    from importer.management.command_line.remote.output import Output
     from importer.management.terminal import one_document
 
     DocumentCommand = one_document.DocumentCommand

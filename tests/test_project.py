@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from importer.management.client.commands.main import REMOTE
+from importer.management.command_line.remote.main import REMOTE
 from importer.management.terminal.words import WORDS
 from scripts import release
 

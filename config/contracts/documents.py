@@ -1,6 +1,7 @@
 """The JSON documents that Millrace prints and sends, each declared once. docs/schemas has the schema of each."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,15 @@ class Document:
     def of(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The document with these values."""
         return {"schema": self.schema, **values}
+
+    def parts(self, name: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+        """The text of the document that has one list of this name, with each row on a line, as they come."""
+        yield f'{{"schema": {json.dumps(self.schema)}, "{name}": ['
+        before = ""
+        for row in rows:
+            yield f"{before}\n{json.dumps(row, ensure_ascii=False)}"
+            before = ","
+        yield "\n]}\n" if before else "]}\n"
 
 
 REPORT = Document("report", "an import: load, plan, and the verbs of job")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from config.contracts.documents import REPORT
-from config.contracts.outcomes import Outcome
+from config.contracts.outcomes import UNAPPROVED, Outcome
 
 NO_ROWS = dict.fromkeys(("source", "loaded", "replaced", "unchanged", "skipped", "rejected", "missing"), 0)
 
@@ -37,3 +37,12 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "debug": {},
     }
     return {**nothing, **values}
+
+
+def is_over(report: Mapping[str, Any]) -> bool:
+    """Whether nothing happens any more without somebody else: the import has ended, or waits for approval.
+
+    Before it waits, the whole file is read for the plan that is approved.
+    """
+    waits = report["exit_code"] == UNAPPROVED.exit_code
+    return report["outcome"] is not None and (not waits or report["approval"] is not None)

@@ -1,7 +1,6 @@
 """The events of an import for a listener: what has changed, and in the end its report."""
 
 import json
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, connection
@@ -55,7 +54,7 @@ class JobEvents:
         self._version = job.version
         if self.over:
             return event("end", json.dumps(jobs.report(job)), job.version)
-        return event("progress", json.dumps(progress(job)), job.version)
+        return event("progress", json.dumps(jobs.figures(job)), job.version)
 
     def _readable(self) -> ImportJob | None:
         related = ImportJob.objects.select_related("target", "source", "created_by", "approved_by")
@@ -66,17 +65,3 @@ class JobEvents:
         live = AccessToken.objects.filter(pk=self._token, expires_at__gt=timezone.now(), user__is_active=True)
         token = live.select_related("user__person").first()
         return token.user if token else None
-
-
-def progress(job: ImportJob) -> dict[str, Any]:
-    """The figures of an import under way. Sizes are bytes."""
-    return {
-        "job": job.pk,
-        "status": job.status,
-        "size": job.read_size,
-        "scanned_bytes": job.scanned_bytes,
-        "committed_bytes": job.committed_bytes,
-        "rows_of_file": job.scanned_rows,
-        "rows_in_table": job.rows_in_table,
-        "rejected_rows": job.rejected_rows,
-    }

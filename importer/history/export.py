@@ -1,7 +1,6 @@
 """Exports the history as CSV or JSON, row by row as it is read."""
 
 import csv
-import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
@@ -34,15 +33,15 @@ def as_csv(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
         yield writer.writerow([_cell(name, row.facts.get(name)) for name in names])
 
 
-def as_json(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
-    """A document with `jobs`: an object on its own line for each. Unknown facts are null; times as in as_csv()."""
+def documents(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[dict[str, Value | None]]:
+    """An object for each import. Unknown facts are null; times as in as_csv()."""
     names = list(columns)
-    yield f'{{"schema": {json.dumps(HISTORY.schema)}, "jobs": ['
-    before = ""
-    for row in rows:
-        yield f"{before}\n{json.dumps({name: _value(name, row.facts.get(name)) for name in names}, ensure_ascii=False)}"
-        before = ","
-    yield "\n]}\n" if before else "]}\n"
+    return ({name: _value(name, row.facts.get(name)) for name in names} for row in rows)
+
+
+def as_json(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
+    """A document with `jobs`: an object on its own line for each."""
+    return HISTORY.parts("jobs", documents(columns, rows))
 
 
 def _cell(name: str, value: Value | None) -> Any:

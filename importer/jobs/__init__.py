@@ -48,7 +48,7 @@ from importer.jobs.lifecycle import (
 )
 from importer.jobs.record import jobs_without_record, write_record
 from importer.jobs.rejects.limits import most_rejects
-from importer.jobs.report import equation, report
+from importer.jobs.report import equation, figures, report
 from importer.jobs.sharing.claimants import fairest_chunk, waiting_for_target
 from importer.jobs.sharing.hosts import leave_out, left_out, left_out_hosts, reading_hosts
 from importer.jobs.steps.chunk_leases import (
@@ -96,7 +96,6 @@ from importer.jobs.steps.staging import (
     record_types,
     renew_step,
     staged_rows,
-    who_cleans,
 )
 from importer.jobs.steps.table_backup import (
     drop_backup,
@@ -157,6 +156,7 @@ __all__ = [
     "fail",
     "fairest_chunk",
     "fall_back",
+    "figures",
     "finish_scan",
     "imported_since",
     "imports_since_restore",
@@ -231,7 +231,6 @@ __all__ = [
     "unended",
     "unfinished",
     "waiting_for_target",
-    "who_cleans",
     "why_backup_stays",
     "write_record",
 ]

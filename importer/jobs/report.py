@@ -1,6 +1,6 @@
 """A job's equation and its report as JSON, a contract (docs/contracts.md). Changes nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +80,49 @@ def report(
             },
             "notices": job.notices,
             "problem": problem_values(job.problem) if job.problem else None,
-            "debug": {"status": job.status, "step": job.step, "plan": job.plan_json},
+            "debug": {
+                "status": job.status,
+                "step": job.step,
+                "plan": job.plan_json,
+                "on_error": job.options.on_error,
+                "left": list(_left(job)),
+            },
         },
     )
+
+
+def _left(job: ImportJob) -> Iterator[str]:
+    """What the ended job leaves on its target that its rows do not show, in sentences."""
+    # The worker that drops it may still be at it: only after a failure there is something to say.
+    if job.ended and job.leftover and (job.step_failures or job.target.left_to_commands):
+        yield f"The staging table that it may have left on {job.target} is not dropped yet. {who_cleans(job)}"
+    if job.ended and job.stages and not job.finished:
+        yield (
+            "The server does not answer. When it does, it is known whether the table has all rows or none."
+            if job.leftover
+            else f"{job.table} is unchanged: mode {job.options.mode} loads all rows or none."
+        )
+
+
+def who_cleans(job: ImportJob) -> str:
+    """Who drops the staging table that the ended job has left on its target, and when, in a sentence."""
+    if job.target.left_to_commands:
+        return f"No worker has the password of its server. Once that answers, millrace job run {job.pk} drops it."
+    return "That is done as soon as the server answers."
+
+
+def figures(job: ImportJob) -> dict[str, Any]:
+    """The figures of an import under way. Sizes are bytes."""
+    return {
+        "job": job.pk,
+        "status": job.status,
+        "size": job.read_size,
+        "scanned_bytes": job.scanned_bytes,
+        "committed_bytes": job.committed_bytes,
+        "rows_of_file": job.scanned_rows,
+        "rows_in_table": job.rows_in_table,
+        "rejected_rows": job.rejected_rows,
+    }
 
 
 def _hosts(job: ImportJob) -> dict[str, Any]:

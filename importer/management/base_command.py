@@ -4,7 +4,9 @@ They may run before `make run` has created the application's database.
 """
 
 import argparse
-from collections.abc import Iterator
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NoReturn
 
@@ -23,6 +25,7 @@ from importer.management.rules import rule_of
 from importer.management.terminal.one_document import DocumentCommand
 from importer.management.terminal.parsers import parsers
 from importer.management.terminal.words import PROGRAM, WORDS
+from importer.management.verbs.verb import Context, Here, Verb, Verbs, add_options, chosen
 from importer.models.outcomes import REFUSED, WRONG_USAGE, outcome_of
 
 AS = "as_user"
@@ -117,6 +120,26 @@ class PreparedCommand(CheckedCommand):
             return nullcontext()
         target = str(options.get("name" if name.startswith("target ") else "target") or "")
         return recorded(name, target)
+
+
+class VerbsCommand(PreparedCommand):
+    """A word that also works by --server: its verbs work by the API's operations, here on the records themselves."""
+
+    # The verbs, or the command itself if it has none.
+    verbs: Verbs | Verb
+    # What the verbs call, by the names of the API's operations.
+    operations: Mapping[str, Callable[..., Any]]
+    api = Here
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the verbs and their options."""
+        add_options(parser, self.verbs)
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Run one verb. Ends with its exit code; raises Problem."""
+        context = Context(self.api(self.operations), Namespace(**options), self, PROGRAM)
+        if code := chosen(self.verbs, context.options).run(context):
+            sys.exit(code)
 
 
 @contextmanager

@@ -13,10 +13,10 @@ import pytest
 
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, Target
-from tests.importer.management.client.conftest import ROWS, rows
-from tests.importer.management.client.conftest import ann as ann  # noqa: PLC0414 -- fixtures
-from tests.importer.management.client.conftest import target as target  # noqa: PLC0414
-from tests.importer.management.client.conftest import token as token  # noqa: PLC0414
+from tests.importer.management.command_line.remote.conftest import ROWS, rows
+from tests.importer.management.command_line.remote.conftest import ann as ann  # noqa: PLC0414 -- fixtures
+from tests.importer.management.command_line.remote.conftest import target as target  # noqa: PLC0414
+from tests.importer.management.command_line.remote.conftest import token as token  # noqa: PLC0414
 from tests.stack import ROOT, Stack, wait_until
 
 ENVIRONMENT = ROOT / ".venv-integrations"

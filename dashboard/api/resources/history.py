@@ -1,6 +1,5 @@
 """The history: facts of all ended imports, as JSON by pages and as one CSV file; and imports compared."""
 
-import json
 from typing import Annotated, Any
 
 from django.http import HttpRequest, StreamingHttpResponse
@@ -13,7 +12,7 @@ from dashboard.history.choices import comparison_choice
 from dashboard.jobs.compare import MOST, requested
 from importer.engine.errors import Problem
 from importer.history.compare import Difference, compare
-from importer.history.export import as_csv, as_json
+from importer.history.export import as_csv, documents
 from importer.history.facts import FACTS
 from importer.history.query import NEWEST_FIRST, Condition, columns_of
 from importer.history.query import Query as HistoryQuery
@@ -58,9 +57,8 @@ def history(request: HttpRequest, page: Query[Cursor], asked: Query[HistoryIn]) 
     jobs = in_order(query)
     last = page.after(2)
     first = _place_after(last, jobs) if last else 0
-    found = list(rows_of(query.columns, jobs[first : first + page.limit + 1]))
-    shown = json.loads("".join(as_json(query.columns, found)))["jobs"]
-    ends_with = jobs[first + page.limit - 1] if len(found) > page.limit else 0
+    shown = list(documents(query.columns, rows_of(query.columns, jobs[first : first + page.limit + 1])))
+    ends_with = jobs[first + page.limit - 1] if len(shown) > page.limit else 0
     return page.of(shown, lambda row: row, lambda _: (first + page.limit, ends_with))
 
 

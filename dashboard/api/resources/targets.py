@@ -18,7 +18,7 @@ from dashboard.api.pages import Cursor, Page
 from dashboard.targets.form import TargetForm
 from importer import targets
 from importer.access import audit
-from importer.access.policy import seen, sees_everything
+from importer.access.policy import seen
 from importer.engine.mysql.connection import connect
 from importer.lab import release_unmarked
 from importer.models import Target
@@ -86,19 +86,11 @@ class TableOut(Schema):
     columns: list[dict[str, Any]]
 
 
-def show(target: Target) -> dict[str, Any]:
-    """A target as the API shows it to the acting person."""
-    findings = target.findings if sees_everything() else targets.told_findings(target.findings)
-    names = ("id", "name", *Target.PASSWORD_GOES_TO, "ceiling", "label", "needs_approval", "checked_at")
-    passed = targets.passed(target.findings) if target.checked_at else None
-    return {name: getattr(target, name) for name in names} | {"passed": passed, "findings": findings}
-
-
 @router.get("targets", response=Page[TargetOut], url_name="api_targets", summary="List targets")
 def list_targets(request: HttpRequest, page: Query[Cursor], name: str = "") -> Any:
     """The targets that the person may see, the newest first; with `name`, the one of this name."""
     found = seen(Target.objects.registered())
-    return page.newest(found.filter(name=name) if name else found, show)
+    return page.newest(found.filter(name=name) if name else found, targets.document)
 
 
 @router.post(
@@ -110,7 +102,7 @@ def add_target(request: HttpRequest, new: NewTarget, response: HttpResponse) -> 
     empty = {"port": targets.DEFAULT_PORT, "tls": targets.default_tls(new.host), "ceiling": Target().ceiling}
     saved = _save(Target(), empty | new.dict(exclude_none=True))
     response.headers["Location"] = reverse("api_target", args=[saved.pk])
-    return Status(201, show(saved))
+    return Status(201, targets.document(saved))
 
 
 def _save(target: Target, values: Mapping[str, Any]) -> Target:
@@ -126,7 +118,7 @@ def _save(target: Target, values: Mapping[str, Any]) -> Target:
 @router.get("targets/{int:id}", response=TargetOut, url_name="api_target", summary="Show a target")
 def show_target(request: HttpRequest, id: int) -> Any:
     """One target, with the findings of its last check."""
-    return show(get_object_or_404(Target, pk=id))
+    return targets.document(get_object_or_404(Target, pk=id))
 
 
 @router.patch("targets/{int:id}", response=TargetOut, url_name="api_target", summary="Change a target")
@@ -134,7 +126,7 @@ def change_target(request: HttpRequest, id: int, change: TargetChange) -> Any:
     """Change a target, and check it. For another server, account or way there the password is needed again."""
     target = get_object_or_404(Target, pk=id)
     stored = model_to_dict(target, fields=TargetForm.Meta.fields)
-    return show(_save(target, stored | change.dict(exclude_none=True)))
+    return targets.document(_save(target, stored | change.dict(exclude_none=True)))
 
 
 @router.delete("targets/{int:id}", response={204: None}, url_name="api_target", summary="Delete a target")
@@ -149,7 +141,7 @@ def check_target(request: HttpRequest, id: int) -> Any:
     """Connect, look at the settings and the account's rights, and load a few rows into a table of its own."""
     target = get_object_or_404(Target, pk=id)
     targets.check(target)
-    return show(target)
+    return targets.document(target)
 
 
 @router.get("targets/{int:id}/tables", response=list[str], url_name="api_target_tables", summary="List tables")

@@ -33,8 +33,8 @@ from importer.jobs.actions.obstacles import put_back_variables
 from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
 from importer.jobs.rejects.counts import COUNTS
+from importer.jobs.report import who_cleans
 from importer.jobs.same_table import require_once, why_rows_are_gone
-from importer.jobs.steps.staging import who_cleans
 from importer.jobs.transitions import JobStep, Status, change, change_status, unqueue
 from importer.models import Chunk, ImportJob, JobRecord, Level, SourceFile, Trial
 from importer.models.outcomes.attempts import present_attempt

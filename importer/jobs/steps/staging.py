@@ -160,10 +160,3 @@ def leftovers(on: Target | None = None) -> list[int]:
     """Jobs that have ended and may have left a staging table on their target, or on this one."""
     ended = ImportJob.objects.filter(status__in=ImportJob.ENDED, leftover=True)
     return list((ended.filter(target=on) if on else ended).values_list("pk", flat=True))
-
-
-def who_cleans(job: ImportJob) -> str:
-    """Who drops the staging table that the ended job has left on its target, and when, in a sentence."""
-    if job.target.left_to_commands:
-        return f"No worker has the password of its server. Once that answers, millrace job run {job.pk} drops it."
-    return "That is done as soon as the server answers."

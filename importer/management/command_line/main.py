@@ -70,7 +70,7 @@ def _run_words() -> None:
             _print_exit_codes()
         case [first, *_] if first == SERVER or first.startswith(f"{SERVER}="):
             held = HeldCtrlC()
-            from importer.management.client.commands.main import main as elsewhere
+            from importer.management.command_line.remote.main import main as elsewhere
 
             elsewhere(sys.argv[1:], held)
         case ["help", name, *rest]:

@@ -51,8 +51,8 @@ def set_up_or_refuse(name: str, arguments: Sequence[str] = ()) -> None:
 def _refuse(name: str, arguments: Sequence[str], problem: Problem) -> NoReturn:
     """Say which setting or word is wrong, and end. With --json by the document that the word's problems have."""
     from config.contracts.documents import PROBLEM
-    from importer.management.client.commands.main import REMOTE
-    from importer.management.client.commands.output import Output
+    from importer.management.command_line.remote.main import REMOTE
+    from importer.management.command_line.remote.output import Output
     from importer.management.terminal.words import FLAG
 
     def refuse() -> NoReturn:

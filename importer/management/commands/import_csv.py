@@ -1,33 +1,37 @@
 """`millrace load`, `plan` and `check`: import a file. Options and report are a contract (see README)."""
 
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from django.core.management.base import CommandError, CommandParser
 
 from importer import jobs
+from importer.access import approval
 from importer.access.acting import acting_user
 from importer.connections.by_hand.resolve import forget_unused
 from importer.engine.errors import Cancelled, Problem
-from importer.jobs.report import report_of_problem
+from importer.jobs.rejects import downloads
+from importer.jobs.report import report_of_plan, report_of_problem
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options, read_from_options
-from importer.management.command_line import check_output
 from importer.management.command_line.help.common_options import common_options
 from importer.management.command_line.help.short_help import add_help
 from importer.management.import_options import add_flags, usage
 from importer.management.terminal import by_url
 from importer.management.terminal.follow.following import follow
-from importer.management.terminal.output import CommandOutput
+from importer.management.terminal.follow.progress import Amounts, Progress
 from importer.management.terminal.parsers import with_files_as_paths
 from importer.management.terminal.report_text import repeated_line
 from importer.management.terminal.words import PROGRAM, WORDS, sentence
+from importer.management.verbs.jobs import end
+from importer.management.verbs.verb import Context
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_of
 from importer.preparation.prepare import PreparedImport
 from importer.preparation.previous_imports import refuse_repeated
-from importer.preparation.whole_file import document_of_problem
+from importer.preparation.whole_file import AsRead, FileCheck, check_file, document_of, document_of_problem
 
 CHECK_ONLY = "--check-only"
 
@@ -63,24 +67,22 @@ class Command(PreparedCommand):
         parser.add_argument("--again", action="store_true", help=about)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        output = CommandOutput(self)
-        job = None
+        context, job = Context(None, Namespace(**options), self, PROGRAM), None
         try:
             if options["check_only"]:
-                self._check(options)
+                self._checks = True
+                _end_with(_check(context))
                 return
             prepared = _until_ctrl_c(prepare_from_options, options)
             if options["plan_only"]:
-                _plan(output, prepared, as_json=options["as_json"])
+                _end_with(_plan(context, prepared))
                 return
             job = self._job = self._begun_before(prepared, options) or self._create(prepared)
             job = follow(job, in_process=options["in_process"], quiet=options["as_json"])
         except Problem as problem:
             now = ImportJob.objects.get(pk=job.pk) if job else None
             raise CommandError(str(problem), returncode=_exit_code(problem, now)) from problem
-        output.report(job, options["as_json"])
-        if code := exit_code(job):
-            sys.exit(code)
+        _end_with(_report(context, job))
 
     def document_of_problem(self, problem: Problem, exit_code: int, _options: Mapping[str, Any]) -> dict[str, Any]:
         """The report of the import, or of one that did not begin."""
@@ -106,24 +108,66 @@ class Command(PreparedCommand):
             sys.stderr.write(f"{repeated_line(earlier.words)}\n")
         return job
 
-    def _check(self, options: dict[str, Any]) -> None:
-        """Check the whole file, and load nothing; end with its exit code."""
-        self._checks = True
-        read = _until_ctrl_c(read_from_options, options)
-        try:
-            code = check_output.run_check(read, self, as_json=options["as_json"])
-        finally:
-            forget_unused([read.source])
-        if code:
-            sys.exit(code)
+
+def _end_with(code: int) -> None:
+    if code:
+        sys.exit(code)
 
 
-def _plan(output: CommandOutput, prepared: PreparedImport, *, as_json: bool) -> None:
+def _check(context: Context) -> int:
+    """Check the whole file, and load nothing."""
+    from importer.management.verbs.files import show_check  # Here: a load needs none of it.
+
+    read = _until_ctrl_c(read_from_options, vars(context.options))
+    try:
+        return show_check(context, document_of(read.source.name, _followed(read, quiet=context.options.as_json)))
+    finally:
+        forget_unused([read.source])
+
+
+def _followed(read: AsRead, *, quiet: bool) -> FileCheck:
+    """The check, with a progress line."""
+    progress, name = Progress(quiet), read.source.name
+
+    def on_rows(rows: int, done: int, size: int) -> None:
+        progress.show_amounts(name, Amounts(done, size, rows), "checking")
+
+    def on_bytes(done: int) -> None:
+        progress.show_amounts(name, Amounts(done, read.source.size, 0), "unpacking")
+
+    try:
+        return check_file(read, on_rows, on_bytes)
+    finally:
+        progress.close()
+
+
+def _plan(context: Context, prepared: PreparedImport) -> int:
+    from importer.management.verbs.files import show_plan  # Here, as above.
+
     try:
         refuse_repeated(prepared.source, prepared.plan, prepared.options)
-        output.plan(prepared, as_json)
+        plan = prepared.plan
+        about = f"{prepared.source.name} into {plan.schema}.{plan.final_table} of {prepared.target.name}"
+        return show_plan(context, report_of_plan(plan, prepared.reading), about)
     finally:
         forget_unused([prepared.source])
+
+
+def _report(context: Context, job: ImportJob) -> int:
+    """Print the report, with the files of what was rejected, and where the old table is."""
+    rejects = reasons = None
+    try:
+        rejects, reasons = downloads.write_reject_file(job), downloads.write_reasons_file(job)
+    except Problem as problem:  # Only these files are missing; the import is not affected.
+        context.output.warn(str(problem))
+    code = end(context, jobs.report(job, rejects, reasons))
+    if jobs.is_asked_for(job):
+        without = f"Without workers, once it is approved: {PROGRAM} job run {job.pk}"
+        context.output.say(f"{jobs.sentence(job)} {approval.advice_for(job)} {without}")
+    if job.kept_table:
+        line = f"The old table is kept as {job.kept_table}: {PROGRAM} kept-table restore|drop {job.pk}"
+        context.output.say(line)
+    return code
 
 
 def _exit_code(problem: Problem, job: ImportJob | None) -> int:

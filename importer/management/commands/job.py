@@ -1,119 +1,177 @@
 """`millrace job`: lists, follows and steers imports, and what people decide about one that waits for them."""
 
-import sys
+import time
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from config.contracts.documents import CAUSES, REPORT
-from importer import jobs
+from django.db.models import QuerySet
+
+from importer import jobs, queue
 from importer.access import audit
+from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.stored import to_json
-from importer.management.base_command import PreparedCommand
-from importer.management.command_line import job_verbs
+from importer.jobs.rejects import downloads
+from importer.management.base_command import VerbsCommand
 from importer.management.terminal import by_url
-from importer.management.terminal.follow import waiting
-from importer.management.terminal.follow.following import follow
-from importer.management.terminal.output import problem_and_ways_out
-from importer.management.terminal.verbs import LIST, add_job_verbs
+from importer.management.terminal.follow.following import LOOK_EVERY, follow
+from importer.management.terminal.words import PROGRAM
+from importer.management.verbs.jobs import VERBS, add_job, end, retry
+from importer.management.verbs.verb import Context, Here, Json, Verb
 from importer.models import ImportJob
-from importer.models.outcomes import exit_code, outcome_words
-from importer.preparation.plan_sql import plan_sql
+from importer.models.outcomes import outcome_words
 from importer.retention import ended_jobs
+from importer.worker import local_pool
 
 
-class Command(PreparedCommand):
+def _seen() -> QuerySet[ImportJob]:
+    return seen(ImportJob.objects.select_related("target", "source"))
+
+
+def _read(number: int) -> ImportJob:
+    job = _seen().filter(pk=number).first()
+    if job is None:
+        raise Problem(f"There is no import {number}.", advice="`job list` has the latest.")
+    audit.about(job)
+    return job
+
+
+def _list() -> Iterator[Json]:
+    for job in _seen().filter(trial=None).order_by("-pk").iterator():
+        yield {
+            "job": job.pk,
+            "outcome": outcome_words(job),
+            "file": job.source.name,
+            "target": job.target.name,
+            "table": job.table,
+            "rows": job.accounted_rows,
+            "created_at": job.created_at.isoformat(),
+        }
+
+
+def _report(job: int) -> Json:
+    from importer.diagnosis.why import known_causes  # Here: the other verbs need none of it.
+
+    shown = _read(job)
+    return jobs.report(shown, why=known_causes(shown))
+
+
+def _act(act: Callable[..., object]) -> Callable[..., Json]:
+    """The operation that does this to an import, and answers with its report. Its body has the other arguments."""
+
+    def operation(job: int, **body: Any) -> Json:
+        act(_read(job).pk, *body.values())
+        return jobs.report(_read(job))
+
+    return operation
+
+
+def _approval(job: int) -> Json:
+    asked = _read(job)
+    return {"sentence": jobs.sentence(asked), "digest": jobs.digest_of(asked)}
+
+
+class _JobsHere(Here):
+    """Looks at imports until they are over, and at their servers."""
+
+    def wait(self, job: int, look: Callable[[Json], None], seconds: float = float("inf")) -> Json:
+        """The report of an import once it is over, or as it is after this time. `look` gets figures until then."""
+        until = time.monotonic() + seconds
+        while not local_pool.is_over(now := _read(job)) and time.monotonic() < until:
+            look(jobs.figures(now))
+            time.sleep(LOOK_EVERY)
+        return _report(job)
+
+    def report_within(self, job: int, seconds: float) -> Json:
+        """The report of an import once it is over, or as it is after this time."""
+        return self.wait(job, lambda _: None, seconds)
+
+    def causes(self, job: int) -> Json:
+        """Why the import waits or is slow, after two looks at its server."""
+        from importer.diagnosis.watch import look_twice  # Here: the other verbs need none of it.
+        from importer.diagnosis.why import for_reader, why
+
+        shown = _read(job)
+        found = why(shown, seen=look_twice(shown.target)).explanations
+        return {"job": job, "causes": [to_json(each) for each in for_reader(shown, found)]}
+
+
+def _retry(context: Context) -> int:
+    """One that is still ending is run to its end first, and what one has left on its server is dropped: the process
+    that was ending it may have been killed.
+    """
+    options, job = context.options, _read(context.options.job)
+    by_url.hold_password_again(job.target, vars(options))
+    in_process = options.in_process
+    if in_process and (job.status in ImportJob.ENDING or (job.ended and job.leftover)):
+        follow(job, in_process=True, quiet=options.as_json)
+    with queue.dropped(in_process):
+        jobs.retry(job.pk, leave_out=options.on_error is not None, started_by=acting_user())
+    follow(_read(job.pk), in_process=in_process, quiet=options.as_json)
+    return end(context, _report(job.pk))
+
+
+def _add_retry(parser: ArgumentParser) -> None:
+    parser.add_argument("--in-process", action="store_true", default=True, help="load in this process (default)")
+    parser.add_argument("--workers", dest="in_process", action="store_false", help="hand it to the running workers")
+    by_url.add_password_flags(parser)
+
+
+def _run(context: Context) -> int:
+    job = _read(context.options.job)
+    by_url.hold_password_again(job.target, {**vars(context.options), "in_process": True})
+    jobs.advance(job.pk)  # One that waited for an approval may need none any more.
+    follow(job, in_process=True, quiet=context.options.as_json)
+    return end(context, _report(job.pk))
+
+
+def _add_run(parser: ArgumentParser) -> None:
+    add_job(parser)
+    by_url.add_password_flags(parser)
+
+
+def _with_hint(name: str, hint: Callable[[ImportJob], str]) -> Verb:
+    """The verb, which also says how to continue where no worker does; "" for nothing."""
+
+    def run(context: Context) -> int:
+        code = VERBS[name].run(context)
+        if said := hint(_read(context.options.job)):
+            context.output.say(f"{said}: {PROGRAM} job run {context.options.job}")
+        return code
+
+    return replace(VERBS[name], run=run)
+
+
+def _if_unloaded(job: ImportJob) -> str:
+    return "If the command that loads it has ended" if job.target.lacks_password else ""
+
+
+class Command(VerbsCommand):
     help = "List, show, follow and steer imports, and decide what one waits for."
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = add_job_verbs(parser, (LIST, *job_verbs.VERBS, *VERBS))
-        job_verbs.add_retry_arguments(verbs["retry"])
-        by_url.add_password_flags(verbs["run"])
-
-    def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. Raises Problem if the import's state does not allow it."""
-        if verb == LIST:
-            job_verbs.write_list(self, options)
-            return
-        job = seen(ImportJob.objects.select_related("target", "source").filter(pk=options["job"])).first()
-        if job is None:
-            raise Problem(f"There is no import {options['job']}.", advice="`job list` has the latest.")
-        audit.about(job)
-        if verb in job_verbs.VERBS:
-            job_verbs.VERBS[verb](self, job, options)
-        else:
-            VERBS[verb](self, job, options)
-
-    def _plan(self, job: ImportJob, options: dict[str, Any]) -> None:
-        if options["as_json"]:
-            self.give(REPORT, jobs.report(job))
-            return
-        self.stdout.write(jobs.sentence(job))
-        for when, statements in plan_sql(job.plan):
-            self.stdout.write(f"\n{when}:\n{statements}")
-        self.stdout.write(f"\nDigest: {jobs.digest_of(job)}")
-        if not jobs.is_asked_for(job):
-            self.stdout.write(f"It does not wait for an approval: it is {outcome_words(job)}.")
-
-    def _why(self, job: ImportJob, options: dict[str, Any]) -> None:
-        found = waiting.explanations(job)
-        if options["as_json"]:
-            self.give(CAUSES, {"job": job.pk, "causes": [to_json(each) for each in found]})
-            return
-        self.stdout.write(waiting.as_text(job, found))
-
-    def _approve(self, job: ImportJob, options: dict[str, Any]) -> None:
-        jobs.approve(job.pk, options["digest"])
-        self._tell(job, options, f"approved. The workers load it; without workers: millrace job run {job.pk}")
-
-    def _refuse(self, job: ImportJob, options: dict[str, Any]) -> None:
-        jobs.refuse(job.pk, options["reason"])
-        self._tell(job, options)
-
-    def _run(self, job: ImportJob, options: dict[str, Any]) -> None:
-        by_url.hold_password_again(job.target, {**options, "in_process": True})
-        jobs.advance(job.pk)  # One that waited for an approval may need none any more.
-        job = follow(job, in_process=True, quiet=options["as_json"])
-        self._tell(job, options)
-        sys.exit(exit_code(job))
-
-    def _cancel(self, job: ImportJob, options: dict[str, Any]) -> None:
-        jobs.cancel(job.pk)
-        self._tell(job, options)
-
-    def _delete(self, job: ImportJob, _options: dict[str, Any]) -> None:
-        ended_jobs.remove_by_hand(job.pk)
-        self.stdout.write(f"{job} is deleted. What it loaded stays in its table.")
-
-    def _restore_now(self, job: ImportJob, options: dict[str, Any]) -> None:
-        jobs.try_now(job.pk)
-        self._tell(job, options)
-
-    def _end_without(self, job: ImportJob, options: dict[str, Any]) -> None:
-        jobs.end_without(job.pk)
-        self._tell(job, options)
-
-    def _tell(self, job: ImportJob, options: dict[str, Any], state: str = "") -> None:
-        """Write the import's state, `state` or its outcome, with its problem; with --json its report."""
-        job.refresh_from_db()
-        if options["as_json"]:
-            self.give(REPORT, jobs.report(job))
-            return
-        self.stdout.write(f"{job}: {state or f'{outcome_words(job)}.'}")
-        for line in problem_and_ways_out(job):
-            self.stdout.write(line)
-
-
-VERBS: dict[str, Callable[[Command, ImportJob, dict[str, Any]], None]] = {
-    "plan": Command._plan,
-    "why": Command._why,
-    "approve": Command._approve,
-    "refuse": Command._refuse,
-    "run": Command._run,
-    "cancel": Command._cancel,
-    "delete": Command._delete,
-    "restore-now": Command._restore_now,
-    "end-without": Command._end_without,
-}
+    api = _JobsHere
+    verbs = {
+        **VERBS,
+        "retry": retry(_retry, _add_retry),
+        "approve": _with_hint("approve", lambda _: "Without workers"),
+        "resume": _with_hint("resume", _if_unloaded),
+        "run": Verb("run an import to its end in this process; for one that no worker takes", _run, _add_run),
+    }
+    operations = {
+        "list_imports": _list,
+        "show_import": _report,
+        "import_approval": _approval,
+        "pause_import": _act(jobs.pause),
+        "resume_import": _act(jobs.resume),
+        "set_priority": _act(jobs.set_priority),
+        "cancel_import": _act(jobs.cancel),
+        "approve_import": _act(jobs.approve),
+        "refuse_import": _act(jobs.refuse),
+        "restore_now_import": _act(jobs.try_now),
+        "end_without_import": _act(jobs.end_without),
+        "delete_import": lambda job: ended_jobs.remove_by_hand(_read(job).pk),
+        "reject_file": lambda job: downloads.reject_file(_read(job)),
+        "reasons_file": lambda job: downloads.reasons_file(_read(job)),
+    }

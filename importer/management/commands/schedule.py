@@ -1,31 +1,25 @@
 """`millrace schedule`: creates, shows, runs, pauses and resumes schedules, which import files on their own."""
 
-import sys
-import time
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import fields
 from datetime import date
 from typing import Any
 
-from django.db.models import TextChoices
+from django.db.models import QuerySet, TextChoices
 
-from config.contracts.documents import SCHEDULE, SCHEDULE_RUN, SCHEDULES
 from importer import schedules
 from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
-from importer.management.argument_types import day
-from importer.management.base_command import PreparedCommand
-from importer.management.terminal.report_text import run_continues, schedule_line, write_run, write_schedule
-from importer.management.terminal.verbs import add_schedule_verbs
-from importer.management.terminal.words import PROGRAM
+from importer.management.base_command import VerbsCommand
+from importer.management.verbs import schedules as verbs
+from importer.management.verbs.verb import Context, Verb
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
 from importer.worker.hosts import presence
 
-LOOK_EVERY = 0.5  # seconds
 # Options with their choices, and with numbers; what each is about.
 CHOICES: dict[str, tuple[type[TextChoices], str]] = {
     "overlap": (Schedule.Overlap, "a run that is due during another one"),
@@ -49,101 +43,32 @@ LIMITS = {
 DEFAULTS = {each.name: each.default for each in fields(ScheduleRequest)}
 
 
-class Command(PreparedCommand):
-    help = "Import files by themselves, on time, each file once."
+def _run(context: Context) -> int:
+    if not (context.options.no_wait or presence.parallel_loads()):
+        context.output.warn("No worker is running: is `millrace serve` running? The run waits for them.")
+    return verbs.run(context)
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = add_schedule_verbs(parser, VERBS)
-        create = verbs["create-from-job"]
-        create.add_argument("job", type=int, help="the import's number")
-        _add_request(create)
-        create.add_argument(
-            "--reject-limit",
-            choices=(DEFAULT_LIMIT, NO_LIMIT),
-            default=DEFAULT_LIMIT,
-            help="an import that rejects more rows fails; if the copied import had no limit: the larger of 100 rows and"
-            " 1 %% (default), or none. See --rejects-limit",
-        )
-        verbs["run-again"].add_argument("run", type=int, help="the run's number, from `schedule show`")
-        for flag, moment in (("--from", "first"), ("--to", "last")):
-            verbs["backfill"].add_argument(
-                flag, dest=moment, type=day, required=True, metavar="YYYY-MM-DD", help=f"the {moment} day"
-            )
-        verbs["forget"].add_argument("file", help="the file's name as the run lists it")
 
-    def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb."""
-        VERBS[verb](self, **options)
+def _create_from_job(context: Context) -> int:
+    options = vars(context.options)
+    past = seen(ImportJob.objects.select_related("target", "source")).filter(pk=options["job"]).first()
+    if not past:
+        raise Problem(f"There is no import {options['job']}.", advice="Give the number of one that worked.")
+    no_limit = options["reject_limit"] == NO_LIMIT
+    made = schedules.create_from_job(past, _request(options), acting_user(), no_limit=no_limit)
+    return verbs.show(context, made.pk)
 
-    def _list(self, *, as_json: bool, **_: Any) -> None:
-        schedules_seen = seen(Schedule.objects.select_related("target", "connection"))
-        rows = [serialization.summary(each) for each in schedules_seen]
-        if as_json:
-            self.give(SCHEDULES, {"schedules": rows})
-            return
-        self.write_list(map(schedule_line, rows))
 
-    def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
-        schedule = schedules.by_name(name)
-        summary = serialization.details(schedule)
-        if as_json:
-            self.give(SCHEDULE, summary)
-            return
-        write_schedule(summary, self.stdout.write, self.stderr.write)
-
-    def _create_from_job(self, *, job: int, as_json: bool, **options: Any) -> None:
-        past = seen(ImportJob.objects.select_related("target", "source")).filter(pk=job).first()
-        if not past:
-            raise Problem(f"There is no import {job}.", advice="Give the number of one that worked.")
-        no_limit = options["reject_limit"] == NO_LIMIT
-        schedule = schedules.create_from_job(past, _request(options), acting_user(), no_limit=no_limit)
-        self._show(name=schedule.name, as_json=as_json)
-
-    def _run(self, *, name: str, date: date | None, no_wait: bool, as_json: bool, **_: Any) -> None:
-        run = schedules.run_now(schedules.by_name(name), for_date=date, user=acting_user())
-        if not (no_wait or presence.parallel_loads()):
-            self.stderr.write("No worker is running: is `millrace serve` running? The run waits for them.")
-        interrupted = False
-        try:
-            while not (no_wait or run.ended):
-                time.sleep(LOOK_EVERY)
-                run.refresh_from_db()
-        except KeyboardInterrupt:
-            interrupted = True
-            self.stderr.write(run_continues(run.pk, name, PROGRAM))
-        result = serialization.run(run)
-        if as_json:
-            self.give(SCHEDULE_RUN, result)
-        else:
-            write_run(result, self.stdout.write, self.stderr.write)
-        if interrupted or run.status not in (ScheduleRun.Status.SUCCEEDED, ScheduleRun.Status.WAITING):
-            sys.exit(1)
-
-    def _run_again(self, *, name: str, run: int, **_: Any) -> None:
-        schedule = schedules.by_name(name)
-        ended = schedule.runs.filter(pk=run).first()
-        if ended is None:
-            raise Problem(f"{name} has no run {run}.", advice="`schedule show` lists the last ones.")
-        self._write_started(schedules.run_again(ended, acting_user()))
-
-    def _backfill(self, *, name: str, first: date, last: date, **_: Any) -> None:
-        self._write_started(schedules.backfill(schedules.by_name(name), first, last, acting_user()))
-
-    def _write_started(self, runs: list[ScheduleRun]) -> None:
-        for each in runs:
-            self.stdout.write(f"run {each.pk} is started, for {each.due_at:%Y-%m-%d %H:%M} UTC")
-
-    def _pause(self, *, name: str, as_json: bool, **_: Any) -> None:
-        schedules.pause(schedules.by_name(name))
-        self._show(name=name, as_json=as_json)
-
-    def _resume(self, *, name: str, as_json: bool, **_: Any) -> None:
-        schedules.resume(schedules.by_name(name))
-        self._show(name=name, as_json=as_json)
-
-    def _forget(self, *, name: str, file: str, **_: Any) -> None:
-        schedules.forget(schedules.by_name(name), file)
-        self.stdout.write(f"The next run loads {file} as a new file.")
+def _add_create(create: ArgumentParser) -> None:
+    create.add_argument("job", type=int, help="the import's number")
+    _add_request(create)
+    create.add_argument(
+        "--reject-limit",
+        choices=(DEFAULT_LIMIT, NO_LIMIT),
+        default=DEFAULT_LIMIT,
+        help="an import that rejects more rows fails; if the copied import had no limit: the larger of 100 rows and"
+        " 1 %% (default), or none. See --rejects-limit",
+    )
 
 
 def _add_request(parser: ArgumentParser) -> None:
@@ -186,14 +111,52 @@ def _request(options: dict[str, Any]) -> ScheduleRequest:
     return ScheduleRequest(connection=connection, trigger=trigger, **{name: options[name] for name in names})
 
 
-VERBS: dict[str, Callable[..., None]] = {
-    "list": Command._list,
-    "show": Command._show,
-    "create-from-job": Command._create_from_job,
-    "run": Command._run,
-    "run-again": Command._run_again,
-    "backfill": Command._backfill,
-    "pause": Command._pause,
-    "resume": Command._resume,
-    "forget": Command._forget,
-}
+def _seen() -> QuerySet[Schedule]:
+    return seen(Schedule.objects.select_related("target", "connection"))
+
+
+def _schedule(id: int) -> Schedule:
+    return _seen().get(pk=id)
+
+
+def _runs(id: int) -> Iterator[dict[str, Any]]:
+    return map(serialization.run, _schedule(id).runs.all().iterator())
+
+
+def _show_run(id: int) -> dict[str, Any]:
+    return serialization.run(ScheduleRun.objects.get(pk=id))
+
+
+def _run_now(id: int, **how: str) -> dict[str, Any]:
+    day = date.fromisoformat(how["date"]) if how else None
+    return serialization.run(schedules.run_now(_schedule(id), for_date=day, user=acting_user()))
+
+
+def _repeat_run(id: int) -> list[dict[str, Any]]:
+    return list(map(serialization.run, schedules.run_again(ScheduleRun.objects.get(pk=id), acting_user())))
+
+
+def _backfill(id: int, first: str, last: str) -> list[dict[str, Any]]:
+    started = schedules.backfill(_schedule(id), date.fromisoformat(first), date.fromisoformat(last), acting_user())
+    return list(map(serialization.run, started))
+
+
+class Command(VerbsCommand):
+    help = "Import files by themselves, on time, each file once."
+    verbs = {
+        **verbs.VERBS,
+        "run": Verb(verbs.RUN, _run, verbs.add_run),
+        "create-from-job": Verb("import files like that of a past import regularly", _create_from_job, _add_create),
+    }
+    operations = {
+        "list_schedules": lambda: ({"id": each.pk} | serialization.summary(each) for each in _seen()),
+        "show_schedule": lambda id: serialization.details(_schedule(id)),
+        "pause_schedule": lambda id: schedules.pause(_schedule(id)),
+        "resume_schedule": lambda id: schedules.resume(_schedule(id)),
+        "forget_file": lambda id, name: schedules.forget(_schedule(id), name),
+        "list_runs": _runs,
+        "show_run": _show_run,
+        "run_now": _run_now,
+        "repeat_run": _repeat_run,
+        "backfill": _backfill,
+    }

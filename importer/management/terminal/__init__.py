@@ -1,5 +1,4 @@
 """What the command and the client of the API read and write: words, options, documents, text, progress.
 
-In reading order: words, parsers, near_words, option_files, by_url, verbs, new_file; follow/, one_document; report_text,
-check_text, preset_text, history_words, output.
+In reading order: words, parsers, near_words, option_files, by_url, lists, new_file; follow/, one_document; report_text.
 """

@@ -19,9 +19,9 @@ from config.contracts.documents import DONE, Document
 from importer.engine.errors import Cancelled, Problem, WrongUsage
 from importer.management.application_tables import unusable
 from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
+from importer.management.terminal.lists import write_list
 from importer.management.terminal.near_words import near_of_error
 from importer.management.terminal.parsers import let_values_be_dashes, parsers
-from importer.management.terminal.verbs import write_list
 from importer.management.terminal.words import FLAG, asks_for_json, problem_document
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
@@ -34,9 +34,12 @@ class DocumentCommand(BaseCommand):
     """A command with `--json`; so has each of its verbs."""
 
     # Whether the command line asks for JSON, before it is parsed; and whether there is one: not a call by other code.
+    # Whether the options that were parsed ask for it.
     _asks_for_json = False
     _is_a_line = False
+    as_json = False
     _given: IO[str] | None = None
+    report: dict[str, Any] | None = None
     # Ctrl-C since the process began, of a command line.
     held: HeldCtrlC | None = None
 
@@ -59,16 +62,29 @@ class DocumentCommand(BaseCommand):
         self.held = self.held or HeldCtrlC()
         super().run_from_argv(argv)
 
+    def say(self, line: str) -> None:
+        """Print a line; with --json it is in the document of a verb without one of its own."""
+        self.stdout.write(line)
+
+    def warn(self, line: str) -> None:
+        """Print a line to standard error."""
+        self.stderr.write(line)
+
     def write_list(self, lines: Iterable[str]) -> None:
         """Write the lines of the verb `list`; on standard error that there are none, and how to add one."""
-        write_list(self.words({}), lines, self.stdout.write, self.stderr.write)
+        write_list(self.words({}), lines, self.say, self.say if self.as_json else self.warn)
 
     def give(self, document: Document, values: Mapping[str, Any]) -> None:
-        """Print this document at the end, because of --json."""
-        self.give_parts((json.dumps(document.of(values), indent=2), "\n"))
+        """Print this document at the end, if --json asks for it."""
+        self.give_whole(document.of(values))
+
+    def give_whole(self, document: Mapping[str, Any]) -> None:
+        """The same for a document that names its schema."""
+        if self.as_json:
+            self.give_parts((json.dumps(document, indent=2), "\n"))
 
     def give_parts(self, parts: Iterable[str]) -> None:
-        """Print at the end the document that these parts are together. It ends with a line feed."""
+        """The same for the document that these parts are together. It ends with a line feed."""
         self._given = SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115 - printed later
         for part in parts:
             self._given.write(part)
@@ -88,7 +104,8 @@ class DocumentCommand(BaseCommand):
 
     def _documented(self, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
         """Run the command; with --json print its document."""
-        if not options.get(DEST):
+        self.as_json = bool(options.get(DEST))
+        if not self.as_json:
             return self._until_ctrl_c(args, options)
         printed = _wrapped(options.get("stdout") or self.stdout)
         options["stdout"] = said = StringIO()
@@ -141,7 +158,7 @@ class DocumentCommand(BaseCommand):
             raise CommandError(str(problem), returncode=UNKNOWN) from problem
 
     def _give_problem(self, problem: Problem, exit_code: int, options: Mapping[str, Any]) -> None:
-        self.give_parts((json.dumps(self.document_of_problem(problem, exit_code, options), indent=2), "\n"))
+        self.give_whole(self.document_of_problem(problem, exit_code, options))
 
     def _print_given(self, to: OutputWrapper) -> None:
         """Write the document that was given."""

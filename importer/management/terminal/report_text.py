@@ -1,10 +1,10 @@
 """Reports, plans, schedules and findings as lines for a terminal, from their documents (docs/contracts.md)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from config.contracts.report import NO_ROWS
-from importer.engine.errors import Problem, is_of_bad_rows
+from importer.engine.errors import is_of_bad_rows
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.load.verify import Equation
 from importer.engine.reading.questions import question_lines
@@ -16,8 +16,6 @@ MOST_KINDS = 20  # reasons that are printed; the report has all
 MOST_FIELDS = 60  # fields that are printed; the report has all
 MARKS = ("delimiter", "quote", "escape")  # of a CSV file
 SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
-
-Writer = Callable[[str], object]  # writes a line
 
 
 def equation_of(rows: Mapping[str, int]) -> Equation:
@@ -109,7 +107,7 @@ def problem_lines(problem: Mapping[str, Any]) -> Iterator[str]:
     yield problem["advice"]
 
 
-def ways_out(job: int, problem: Mapping[str, Any], loaded: int, prefix: str) -> Iterator[str]:
+def _ways_out(job: int, problem: Mapping[str, Any], loaded: int, prefix: str) -> Iterator[str]:
     """The commands that load the missing rows of an import that has ended.
 
     `problem`: its own; {} if it has none, or if its bad rows cannot be left out. `loaded`: the rows that it leaves in
@@ -129,46 +127,54 @@ def ways_out(job: int, problem: Mapping[str, Any], loaded: int, prefix: str) -> 
         )
 
 
-def rejects_line(job: int, prefix: str) -> str:
-    """How to get the rejected rows of the import. `prefix`: the beginning of command lines for its server."""
-    return f"Rejected rows, to be corrected and imported again: {prefix} job rejects {job} --out FILE"
+def report_lines(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    """A report in words, without its problem. `prefix`: the beginning of command lines for its server."""
+    job, rows = report["job"], report["rows"]
+    if report["approval"] and not report["approval"]["approved_at"]:
+        digest = report["approval"]["digest"]
+        yield f"Import {job} waits for approval by another person; nothing is written before."
+        yield (
+            f"Digest: {digest}. That person approves it on the import's page, or: {prefix} job approve {job} --digest"
+            " DIGEST"
+        )
+        yield f"To follow it: {prefix} job wait {job}. To give it up: {prefix} job cancel {job}"
+        return
+    yield f"Import {job} {report['outcome'] or report['debug']['status']}: {equation_of(rows)}"
+    yield from skipped_lines(SkippedLines.from_json(report["lines"])) if rows["source_is_final"] else ()
+    if rate := report["rates"].get("rows_per_second"):
+        compared = ", each stored value compared with the file" if report["debug"]["plan"].get("readback") else ""
+        yield f"{rate:,.0f} rows/s, verified against the ledger on the server{compared}"
+    if slower := report["rates"].get("slower_than_like"):
+        yield slower["words"]
+    yield from kind_lines(report["rejects"].get("reasons") or (), report["notices"])
+    yield from _rejects(report, prefix)
+    yield from (cause_line(each) for each in report["why"])
 
 
-def write_schedule(schedule: Mapping[str, Any], say: Writer, warn: Writer) -> None:
-    """Write one schedule: what it does, and when; its problems; and its last runs."""
-    say(f"{schedule['name']}: {schedule['when']}{', paused' if schedule['paused'] else ''}")
-    say(f"{schedule['pattern']} of {schedule['connection']} into {schedule['table']} of {schedule['target']}")
-    say(f"rejected rows of each file: {schedule['reject_limit']}")
-    for each in schedule["upcoming"]:
-        say(f"due {each}")
-    for each in schedule["warnings"]:
-        warn(each)
-    _write_problem(schedule["problem"], warn)
-    for each in schedule["runs"]:
-        write_run(each, say, warn)
+def _rejects(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    """Where the rejected rows are, or how to get them."""
+    file, reasons = report["rejects"].get("file"), report["rejects"].get("reasons_file")
+    if file or report["rows"]["rejected"]:
+        where = file or f"{prefix} job rejects {report['job']} --out FILE"
+        yield f"Rejected rows, to be corrected and imported again: {where}"
+    if reasons:
+        yield f"Line, column, value and reason of each: {reasons}"
 
 
-def write_run(run: Mapping[str, Any], say: Writer, warn: Writer) -> None:
-    """Write a run of a schedule, its files and its problem."""
-    words, note = _run_outcome(run), run["note"]
-    shown = note if note.startswith(words) else ": ".join(filter(None, (words, note)))
-    say(f"run {run['run']}, {run['cause']}, {run['due_at']}, {shown}")
-    for each in run["files"]:
-        rows = f", {each['rows']:,} rows by import {each['job']}" if each["job"] else ""
-        say(f"  {each['name']}: {each['outcome']}{rows}")
-    _write_problem(run["problem"], warn)
+def cause_line(cause: Mapping[str, Any]) -> str:
+    """Why an import waits or is slow, in a line."""
+    return " ".join(filter(None, (cause[name] for name in ("what", "evidence", "advice"))))
 
 
-def run_continues(run: int, schedule: str, prefix: str) -> str:
-    """The line that says how to look at a run later, after Ctrl-C."""
-    return f"Run {run} continues. {prefix} schedule show {schedule} shows it."
-
-
-def schedule_line(schedule: Mapping[str, Any]) -> str:
-    """A schedule in a list."""
-    due = "paused" if schedule["paused"] else f"next {schedule['next_due_at'] or 'never'}"
-    last = f", last run {_run_outcome(schedule['last_run'])}" if schedule["last_run"] else ""
-    return f"{schedule['name']}: {schedule['when']}, {due}{last}"
+def problem_and_ways_out(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    """The problem of an import with its first bad rows, the commands that load the missing rows, and what it leaves."""
+    problem, rows, debug = report["problem"] or {}, report["rows"], report["debug"]
+    if problem:
+        yield from problem_lines(problem)
+    if report["outcome"]:
+        stay = 0 if report["balanced"] or debug.get("plan", {}).get("staged") else rows["loaded"]
+        yield from _ways_out(report["job"], problem if debug.get("on_error", "stop") == "stop" else {}, stay, prefix)
+    yield from debug.get("left", ())
 
 
 def finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
@@ -176,14 +182,3 @@ def finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
     yield f"{SIGNS[finding['status']]}  {finding['name']}: {finding['message']}"
     for line in finding["fix"].splitlines():
         yield f"      {line}"
-
-
-def _run_outcome(run: Mapping[str, Any]) -> str:
-    """The outcome of a run; the status of one that is under way."""
-    return str(run["outcome"] or run["status"])
-
-
-def _write_problem(problem: Mapping[str, Any] | None, warn: Writer) -> None:
-    """Write the stored problem of a schedule or a run in a line."""
-    if problem:
-        warn(str(Problem(problem["what"], problem.get("where", ""), problem.get("advice", ""))))

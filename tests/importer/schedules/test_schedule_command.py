@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer import jobs
-from importer.management.commands import schedule as schedule_command
+from importer.management.verbs import schedules as schedule_command
 from importer.models import Schedule, ScheduleRun
 from importer.preparation.prepare import prepare
 from importer.sources import uploads

@@ -239,7 +239,7 @@ class TestCommandLine:
     def test_it_tries_now_and_ends_the_import_with_the_sql(self, target, admin, file, capsys):
         job = stuck(target, admin, file)
         call_command("job", "restore-now", str(job.pk))
-        assert ": indexing." in capsys.readouterr().out
+        assert f"Import {job.pk} indexing: " in capsys.readouterr().out
         take(Message("restore", job.pk))
         call_command("job", "end-without", str(job.pk))
         said = capsys.readouterr().out

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from importer.management.client.commands.main import REMOTE, parser_of, server_parser
+from importer.management.command_line.remote.main import REMOTE, parser_of, server_parser
 from importer.management.command_line.start import command_of
 from importer.management.terminal.words import PROGRAM, WORDS
 

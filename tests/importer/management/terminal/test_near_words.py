@@ -2,7 +2,7 @@
 
 import pytest
 
-from importer.management.client.commands.main import main as elsewhere
+from importer.management.command_line.remote.main import main as elsewhere
 from importer.management.command_line.start import command_of
 from importer.management.terminal.words import PROGRAM, WORDS
 from importer.models.outcomes import WRONG_USAGE

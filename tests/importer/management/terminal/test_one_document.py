@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from config.contracts.documents import DOCUMENTS, DONE, PROBLEM, REPORT
 from importer.management.commands import group, retention, target
 from importer.management.terminal.one_document import DEST, FLAG
+from importer.management.verbs.verb import Verb
 from importer.models.outcomes.exit_codes import COMMANDS, exit_codes, exit_codes_text
 from tests.documents import FOLDER, SCHEMAS, read
 from tests.importer.management.test_every_option import COMMANDS as ALL_COMMANDS
@@ -128,7 +129,7 @@ def test_ctrl_c_ends_any_command_with_its_code(words, capsys, monkeypatch):
     def interrupt(*_args: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(target.VERBS, "list", interrupt)
+    monkeypatch.setitem(target.Command.verbs, "list", Verb("", interrupt))
     with pytest.raises(CommandError, match="Ctrl-C ended the command") as caught:
         call_command("target", *words)
     assert caught.value.returncode == 8

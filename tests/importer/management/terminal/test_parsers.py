@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import load_command_class
 
-from importer.management.client.commands.main import REMOTE, options_of
+from importer.management.command_line.remote.main import REMOTE, options_of
 from importer.management.terminal.parsers import with_files_as_paths
 
 

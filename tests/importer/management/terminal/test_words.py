@@ -9,8 +9,8 @@ from django.core.management import get_commands
 from django.urls import reverse
 
 from config.version import VERSION
-from importer.management.client.commands.main import REMOTE, parser_of
 from importer.management.command_line.help.help_page import help_page
+from importer.management.command_line.remote.main import REMOTE, parser_of
 from importer.management.command_line.start import command_of
 from importer.management.rules import RULES
 from importer.management.terminal.parsers import parsers

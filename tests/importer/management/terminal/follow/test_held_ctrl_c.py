@@ -39,7 +39,7 @@ def run(tmp_path: Path, module: str, words: tuple[str, ...]) -> tuple[int, str, 
     [
         (MODELS, ("load", "x.csv", "mysql://127.0.0.1:9/shop.orders", "--json"), "report"),
         (MODELS, ("job", "list", "--json"), "problem"),
-        ("importer.management.client.commands.load", (*AWAY, "load", "x.csv", "--json"), "report"),
+        ("importer.management.command_line.remote.load", (*AWAY, "load", "x.csv", "--json"), "report"),
     ],
 )
 def test_it_is_a_document(tmp_path: Path, module: str, words: tuple[str, ...], schema: str):

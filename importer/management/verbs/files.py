@@ -1,16 +1,30 @@
-"""Checks of whole files as lines for a terminal, from their documents (docs/contracts.md)."""
+"""What the words about files print, from their documents (docs/contracts.md): plans, and checks of whole files."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from importer.engine.source.chunks.skipped_lines import SkippedLines
 from importer.engine.source.records.row_error import shortened
-from importer.management.terminal.report_text import kind_lines, reading_lines, skipped_lines
+from importer.management.terminal.report_text import kind_lines, plan_lines, reading_lines, skipped_lines
+from importer.management.verbs.verb import Context, Json
 
 
-def check_lines(check: Mapping[str, Any]) -> list[str]:
-    """How the file is read, the table that it needs if there is none, and last the rows that could not be loaded."""
-    return [*_reading(check["reading"]), *_table(check["create_table"]), "", *_rows(check)]
+def show_plan(context: Context, report: Json, about: str) -> int:
+    """Print how the files are read, the plan and its SQL; the exit code. `about`: what is loaded."""
+    context.output.give_whole(report)
+    for line in (*reading_lines(report["reading"]), f"\n{about}:", *plan_lines(report["plan"])):
+        context.output.say(line)
+    return int(report["exit_code"])
+
+
+def show_check(context: Context, check: Json) -> int:
+    """Print how the file is read, the table that it needs if there is none, and last the rows that could not be loaded;
+    the exit code.
+    """
+    context.output.give_whole(check)
+    for line in (*_reading(check["reading"]), *_table(check["create_table"]), "", *_rows(check)):
+        context.output.say(line)
+    return int(check["exit_code"])
 
 
 def _reading(reading: Mapping[str, Any]) -> Iterator[str]:

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 
 from importer.access import tokens
 from importer.engine.mysql.connection import Address, connect, fetch_all
-from importer.management.client.commands.main import main
+from importer.management.command_line.remote.main import main
+from importer.management.command_line.remote.there import There
 from importer.models import Scope, Target
-from millrace_client.api import Millrace
 from tests.people import operator
 from tests.stack import Stack
 from tests.targets import target_with
@@ -47,8 +47,8 @@ def token(ann: User) -> str:
 
 
 @pytest.fixture
-def millrace(web: Stack, token: str) -> Millrace:
-    return Millrace(web.url, token)
+def millrace(web: Stack, token: str) -> There:
+    return There(web.url, token)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from config.contracts.documents import CHECK, DONE, PROBLEM, REPORT, Document
 from config.contracts.outcomes import CANCELLED, REFUSED, UNKNOWN, UNREACHABLE, WRONG_USAGE
 from config.contracts.report import complete
 from importer.engine.errors import Cancelled, Problem, TargetUnreachable, WrongUsage
-from importer.management.client.problems import PROBLEMS, AnyProblem, in_words, values_of
-from importer.management.terminal.verbs import write_list
+from importer.management.command_line.remote.problems import PROBLEMS, AnyProblem, in_words, values_of
+from importer.management.terminal.lists import write_list
 from millrace_client.problems import FORBIDDEN, UNAUTHORIZED, ServerProblem, may_be_done
 
 FLAG = "--json"
@@ -26,7 +26,7 @@ class Output:
         self.words, self.as_json, self._of_problems = words, as_json, of_problems
         self.report: dict[str, Any] | None = None
         self._said: list[str] = []
-        self._document: Mapping[str, Any] | None = None
+        self._given = ""
 
     def say(self, line: str) -> None:
         """Print a line; with --json it is in the document of a command without one of its own."""
@@ -44,12 +44,17 @@ class Output:
         write_list(self.words.partition(" ")[0], lines, self.say, self.say if self.as_json else self.warn)
 
     def give(self, document: Document, values: Mapping[str, Any]) -> None:
-        """Print this document at the end, because of --json."""
+        """Print this document at the end, if --json asks for it."""
         self.give_whole(document.of(values))
 
     def give_whole(self, document: Mapping[str, Any]) -> None:
-        """Print this document, which names its schema, at the end, because of --json."""
-        self._document = document
+        """The same for a document that names its schema."""
+        if self.as_json:
+            self.give_parts((json.dumps(document, indent=2), "\n"))
+
+    def give_parts(self, parts: Iterable[str]) -> None:
+        """The same for the document that these parts are together. It ends with a line feed."""
+        self._given = "".join(parts)
 
     def run(self, command: Callable[[], int]) -> int:
         """Run a command, and print what it gave, or its problem. Returns the exit code."""
@@ -109,9 +114,9 @@ class Output:
     def _print(self, code: int) -> None:
         if not self.as_json:
             return
-        if self._document is None:
+        if not self._given:
             self.give(DONE, {"command": self.words, "exit_code": code, "said": self._said})
-        print(json.dumps(self._document, indent=2))
+        print(self._given, end="")
 
 
 def _check_of(problem: AnyProblem) -> Mapping[str, Any] | None:

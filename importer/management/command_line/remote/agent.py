@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from config.version import VERSION
 from importer.engine.errors import Problem, SourceProblem, how_to_install
-from importer.management.client.problems import PROBLEMS, in_words
+from importer.management.command_line.remote.problems import PROBLEMS, in_words
+from importer.management.verbs.verb import Context, Verb
 from millrace_client.api import Json, Millrace
 from millrace_client.problems import NOT_FOUND, ServerProblem
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
-
-    from importer.management.client.commands.context import CommandContext
-
 ABOUT = "let an agent plan, load and watch (Model Context Protocol)"
 MOST_SECONDS = 300  # that one call of `watch` waits
 INSTRUCTIONS = """Loads files into MySQL and MariaDB tables, and proves that every row arrived.
@@ -38,16 +36,16 @@ SHOWN = (
 )
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def _add_options(parser: ArgumentParser) -> None:
     """Add the options of `mcp`."""
     parser.add_argument(
         "--files", type=Path, default=Path(), metavar="FOLDER", help="files below it may be uploaded (default: here)"
     )
 
 
-def run(context: "CommandContext") -> int:
+def _run(context: Context) -> int:
     """Serve an agent until it closes standard input."""
-    server(Agent(context.millrace, context.options.files)).run("stdio")
+    server(Agent(context.api, context.options.files)).run("stdio")
     return 0
 
 
@@ -226,3 +224,6 @@ def _with_tool_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
 
 def _shown(report: Json) -> Json:
     return {name: report[name] for name in SHOWN}
+
+
+VERB = Verb(ABOUT, _run, _add_options)

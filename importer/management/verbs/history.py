@@ -1,21 +1,53 @@
-"""The options of `history` and its table, which are the same here and with --server. Nothing here imports Django."""
+"""`millrace history`: shows finished imports with any of their facts, filtered and sorted."""
 
+import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from codecs import iterdecode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
 from typing import Any
 
-from importer.history.facts import FACTS
-from importer.history.query import ALL, NEWEST_FIRST, USUAL, Op
+from config.contracts.documents import HISTORY
+from importer.history.facts import FACTS, Kind
+from importer.history.formatting import in_words
+from importer.history.query import ALL, NEWEST_FIRST, USUAL, Op, columns_of
 from importer.management.argument_types import bounded
 from importer.management.terminal.words import FLAG
+from importer.management.verbs.verb import Context, Verb
 
 MOST_SHOWN = 50  # imports in a table
-
-# A value of a fact of this name in words.
-InWords = Callable[[str, Any], str]
+LARGEST_PAGE = 200  # imports that a server gives at once
 
 
-def add_history_options(parser: ArgumentParser) -> None:
+def _run(context: Context) -> int:
+    """Print the facts of the imports that the reader may see, in the form that is asked for."""
+    options = vars(context.options)
+    if options["facts"]:
+        for line in _fact_lines():
+            context.output.say(line)
+        return 0
+    query = {
+        "columns": list(options["columns"]),
+        "sort": options["sort"],
+        "where": [" ".join(each) for each in _conditions(options)],
+    }
+    most = _most(options)
+    if options["csv"]:
+        limit = {"limit": most} if most else {}
+        sys.stdout.writelines(iterdecode(context.api.download("export", **query, **limit), "utf-8"))
+        return 0
+    found = context.api.pages("history", **query, limit=min(most or LARGEST_PAGE, LARGEST_PAGE))
+    rows = islice(found, most)
+    if options["as_json"]:
+        context.output.give_parts(HISTORY.parts("jobs", rows))
+        return 0
+    for line in _table_lines(columns_of(options["columns"]), rows):
+        context.output.say(line)
+    return 0
+
+
+def _add_options(parser: ArgumentParser) -> None:
     """Add the options, with --json."""
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument(
@@ -42,7 +74,7 @@ def add_history_options(parser: ArgumentParser) -> None:
     parser.add_argument("--limit", type=bounded(1, 10**9), metavar="N", help=text)
 
 
-def conditions(options: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _conditions(options: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """The fact, the operator and the value of each condition that the options state."""
     stated = [(name, op, value) for name, op, value in options["where"]]
     if table := options["table"]:
@@ -52,21 +84,21 @@ def conditions(options: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return stated
 
 
-def most_rows(options: Mapping[str, Any]) -> int | None:
+def _most(options: Mapping[str, Any]) -> int | None:
     """How many imports are shown; None for all."""
     limit: int | None = options["limit"]
     return limit if limit or options["as_json"] or options["csv"] else MOST_SHOWN
 
 
-def fact_lines() -> Iterator[str]:
+def _fact_lines() -> Iterator[str]:
     """Each fact: its name, kind, group and title."""
     for name, fact in FACTS.items():
         yield f"{name:36} {fact.kind.value:16} {fact.group.value}: {fact.title}"
 
 
-def table_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], in_words: InWords) -> Iterator[str]:
+def _table_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """A table of imports, numbers to the right. `rows`: the values of facts by name."""
-    lines = [tuple(columns), *(tuple(in_words(name, row.get(name)) for name in columns) for row in rows)]
+    lines = [tuple(columns), *(tuple(_in_words(name, row.get(name)) for name in columns) for row in rows)]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     numbers = [FACTS[name].kind.is_number for name in columns]
     for line in lines:
@@ -75,3 +107,13 @@ def table_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], in_wo
             for cell, width, number in zip(line, widths, numbers, strict=True)
         ]
         yield "  ".join(cells).rstrip()
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A value of the document in words. Its times have a zone."""
+    if value is not None and FACTS[name].kind is Kind.MOMENT:
+        return f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M:%S}"
+    return in_words(name, value)
+
+
+HISTORY_VERB = Verb("settings and timings of imports that have ended", _run, _add_options)

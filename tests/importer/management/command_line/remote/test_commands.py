@@ -16,20 +16,22 @@ from config.contracts.outcomes import REFUSED
 from config.serving.refusals import problem_of
 from dashboard.api.wanted import ImportIn
 from importer.access import tokens
-from importer.management.client.commands import files, schedules
-from importer.management.client.commands.body import body_of
-from importer.management.client.commands.load import LOCAL_ONLY, add_arguments
-from importer.management.client.commands.main import REMOTE, _Parser, main
-from importer.management.client.commands.output import Output
-from importer.management.client.tokens import token_from
+from importer.management.command_line.remote import files
+from importer.management.command_line.remote.body import body_of
+from importer.management.command_line.remote.load import LOCAL_ONLY, add_arguments
+from importer.management.command_line.remote.main import REMOTE, _Parser, main
+from importer.management.command_line.remote.output import Output
+from importer.management.command_line.remote.tokens import token_from
 from importer.management.command_line.start import command_of
-from importer.management.terminal.verbs import NONE_TO_LIST
+from importer.management.terminal.lists import NONE_TO_LIST
 from importer.management.terminal.words import PROGRAM, WORDS
+from importer.management.verbs import schedules
+from importer.management.verbs.verb import add_options
 from importer.models import ImportJob, MappingPreset, ScheduleRun, Scope, SourceFile, Target
 from millrace_client.problems import ServerProblem
 from tests.documents import read
-from tests.importer.management.client.conftest import ROWS, Run, rows
 from tests.importer.management.command_line.interrupts import press_ctrl_c_in_sleep
+from tests.importer.management.command_line.remote.conftest import ROWS, Run, rows
 from tests.importer.management.test_preset import preset as preset  # noqa: PLC0414 -- fixtures
 from tests.importer.schedules.conftest import database as database  # noqa: PLC0414 -- fixtures
 from tests.importer.schedules.conftest import folder as folder  # noqa: PLC0414
@@ -399,4 +401,4 @@ def remote_parser() -> _Parser:
 
 def test_every_word_has_options_that_argparse_takes():
     for word in REMOTE.values():
-        word.add_arguments(_Parser(prog="x"))
+        add_options(_Parser(prog="x"), word.verbs)

@@ -12,10 +12,11 @@ import pytest
 from django.utils import timezone
 
 from importer.engine.errors import Cancelled
-from importer.management.client.commands.context import CommandContext
-from importer.management.client.commands.files import Uploads
-from importer.management.client.commands.load import _begun_unheard, _end_if_begun, watched
-from importer.management.client.commands.output import Output
+from importer.management.command_line.remote.files import Uploads
+from importer.management.command_line.remote.load import _begun_unheard, _end_if_begun, watched
+from importer.management.command_line.remote.output import Output
+from importer.management.command_line.remote.there import There
+from importer.management.verbs.verb import Context
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED
 from importer.sources.continuing import LEFT_AFTER
@@ -23,8 +24,8 @@ from millrace_client import http
 from millrace_client.api import Millrace
 from millrace_client.problems import ServerUnreachable
 from tests.documents import read
-from tests.importer.management.client.conftest import INTO, ROWS, rows
 from tests.importer.management.command_line.interrupts import locked, started, waiting_loads
+from tests.importer.management.command_line.remote.conftest import INTO, ROWS, rows
 from tests.proxy import Loss, Proxy, proxy
 from tests.stack import ROOT, Stack, wait_until
 
@@ -86,9 +87,9 @@ def test_ctrl_c_while_the_server_plans_leaves_nothing(start: Start, silent: sock
     assert not ImportJob.objects.exists()
 
 
-def about(millrace: Millrace) -> CommandContext:
+def about(millrace: Millrace) -> Context:
     """The context of a command."""
-    return CommandContext(millrace, Namespace(), Output("load", as_json=False), "millrace --server URL")
+    return Context(millrace, Namespace(as_json=False), Output("load", as_json=False), "millrace --server URL")
 
 
 def test_files_of_the_server_may_be_loaded_all_the_same(millrace):
@@ -152,8 +153,8 @@ class TestLostAnswers:
     def test_while_an_import_is_followed_name_the_import_that_continues(self, monkeypatch):
         monkeypatch.setattr(http, "TRIES", 1)
         with pytest.raises(ServerUnreachable) as lost:
-            watched(about(Millrace("http://127.0.0.1:1", "millrace_x")), 7)
-        again = "millrace --server URL job wait 7 waits for it again."
+            watched(about(There("http://127.0.0.1:1", "millrace_x")), 7)
+        again = "millrace --server http://127.0.0.1:1 job wait 7 waits for it again."
         assert lost.value.advice == f"Import 7 continues. Once the server answers, {again}"
 
 

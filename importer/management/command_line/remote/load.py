@@ -1,33 +1,23 @@
-"""`millrace --server URL load` and `plan`: the same options and reports as on the machine of Millrace."""
+"""`millrace --server URL load`, `plan` and `check`: the same options and reports as on the machine of Millrace."""
 
 from argparse import SUPPRESS, Action, ArgumentParser
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, NoReturn
 
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.plan.previous_imports import EarlierLoad
-from importer.engine.source.chunks.skipped_lines import SkippedLines
 from importer.engine.stored import from_json
-from importer.management.client.commands.body import body_of, keep_written
-from importer.management.client.commands.context import CommandContext
-from importer.management.client.commands.files import Uploads, named_files
-from importer.management.client.problems import PROBLEMS, AnyProblem
+from importer.management.command_line.remote.body import body_of, keep_written
+from importer.management.command_line.remote.files import Uploads, named_files
+from importer.management.command_line.remote.problems import PROBLEMS, AnyProblem
 from importer.management.import_options import add_flags, usage
-from importer.management.terminal.follow.progress import Amounts, Progress
-from importer.management.terminal.report_text import (
-    equation_of,
-    kind_lines,
-    plan_lines,
-    problem_lines,
-    questions,
-    reading_lines,
-    rejects_line,
-    repeated_line,
-    skipped_lines,
-    ways_out,
-)
-from millrace_client.api import is_over
+from importer.management.terminal.report_text import questions, repeated_line
+from importer.management.terminal.words import WORDS
+from importer.management.verbs.files import show_check, show_plan
+from importer.management.verbs.jobs import end, watched
+from importer.management.verbs.verb import Context, Json, Run, Verb
 from millrace_client.problems import ServerUnreachable, may_be_done
 
 ON_ITS_MACHINE = "Give it on the machine of Millrace."
@@ -72,34 +62,53 @@ class _Refused(Action):
         parser.error(f"{flag} cannot be used with --server. {self._advice}")
 
 
-def plan(context: CommandContext) -> int:
+def plan(context: Context) -> int:
     """Print how the files are read, the plan and its SQL."""
-    uploads = Uploads(context.millrace, context.output.as_json)
+    uploads = Uploads(context.api, context.options.as_json)
     try:
-        report = context.millrace.plan(wanted_of(context, uploads))
+        report = context.api.plan(wanted_of(context, uploads))
     finally:
         uploads.remove()
-    context.output.give_whole(report)
     if not report["plan"]:
-        for line in questions(report):
-            context.output.warn(line)
-        return int(report["exit_code"])
-    for line in reading_lines(report["reading"]):
-        context.output.say(line)
-    context.output.say(f"\n{', '.join(context.options.file)}:")
-    for line in plan_lines(report["plan"]):
-        context.output.say(line)
-    return int(report["exit_code"])
+        return _ask(context, report)
+    return show_plan(context, report, ", ".join(context.options.file))
 
 
-def load(context: CommandContext) -> int:
+def _ask(context: Context, document: Json) -> int:
+    """Print the questions about a file that a document has."""
+    context.output.give_whole(document)
+    for line in questions(document):
+        context.output.warn(line)
+    return int(document["exit_code"])
+
+
+def check(context: Context) -> int:
+    """Print the rows of the whole file that could not be loaded, or the questions about it."""
+    uploads = Uploads(context.api, context.options.as_json)
+    try:
+        found = context.api.call("check", wanted_of(context, uploads))
+    finally:
+        uploads.remove()
+    return _ask(context, found) if found["problem"] else show_check(context, found)
+
+
+def retry(context: Context) -> int:
+    """Load the missing rows of an import, and print the report."""
+    options = context.options
+    context.output.report = context.api.call(
+        "retry_import", {"leave_out": options.on_error is not None}, job=options.job
+    )
+    return end(context, follow(context, options.job))
+
+
+def load(context: Context) -> int:
     """Load the files, and print the report. What was uploaded is removed if the import does not begin."""
     if context.options.plan_only:
         return plan(context)
-    uploads = Uploads(context.millrace, context.output.as_json)
+    uploads = Uploads(context.api, context.options.as_json)
     wanted = wanted_of(context, uploads)
     try:
-        begun = context.millrace.start(wanted)
+        begun = context.api.start(wanted)
     except PROBLEMS as problem:
         if not may_be_done(problem):
             uploads.remove()
@@ -113,7 +122,7 @@ def load(context: CommandContext) -> int:
     return end(context, follow(context, begun["job"]))
 
 
-def _begun_unheard(context: CommandContext, uploads: Uploads, problem: AnyProblem) -> dict[str, Any]:
+def _begun_unheard(context: Context, uploads: Uploads, problem: AnyProblem) -> dict[str, Any]:
     """The report of the import that the server has begun although its answer is lost, or is still to come.
 
     Raises `problem`, with what to do next, if it has begun none, and if nobody knows.
@@ -128,7 +137,7 @@ def _begun_unheard(context: CommandContext, uploads: Uploads, problem: AnyProble
     return _report(context, begun[-1])
 
 
-def _end_if_begun(context: CommandContext, uploads: Uploads) -> int:
+def _end_if_begun(context: Context, uploads: Uploads) -> int:
     """After Ctrl-C while the server plans: without its files it begins nothing; what it has begun, is cancelled.
 
     Raises Cancelled if nothing has begun, as far as is known.
@@ -154,24 +163,16 @@ def _taken_back(uploads: Uploads, unknown: AnyProblem) -> list[int]:
     raise unknown
 
 
-def _report(context: CommandContext, job: int) -> dict[str, Any]:
+def _report(context: Context, job: int) -> dict[str, Any]:
     """The report of an import that has begun."""
-    with _continuing(context, job):
-        return context.millrace.report(job)
-
-
-@contextmanager
-def _continuing(context: CommandContext, job: int) -> Iterator[None]:
-    """Let a lost connection say that the import continues: to try the command again would load the files twice."""
     try:
-        yield
+        report: Json = context.api.report(job)
     except ServerUnreachable as away:
-        again = f"{context.prefix} job wait {job} waits for it again"
-        away.advice = f"Import {job} continues. Once the server answers, {again}."
-        raise
+        raise context.api.continuing(away, job) from None
+    return report
 
 
-def wanted_of(context: CommandContext, uploads: Uploads) -> dict[str, Any]:
+def wanted_of(context: Context, uploads: Uploads) -> dict[str, Any]:
     """The request for the import of the options, for which the files of this machine are uploaded."""
     options = vars(context.options)
     named = named_files(options["file"], options["from_connection"], options["server_file"])
@@ -179,7 +180,7 @@ def wanted_of(context: CommandContext, uploads: Uploads) -> dict[str, Any]:
     return (named or uploads.send(options["file"])) | body
 
 
-def follow(context: CommandContext, job: int) -> dict[str, Any]:
+def follow(context: Context, job: int) -> dict[str, Any]:
     """The report of an import once it is over. Ctrl-C once ends it cleanly, twice ends the command at once."""
     try:
         return watched(context, job)
@@ -187,11 +188,11 @@ def follow(context: CommandContext, job: int) -> dict[str, Any]:
         return _cancelled(context, job)
 
 
-def _cancelled(context: CommandContext, job: int) -> dict[str, Any]:
+def _cancelled(context: Context, job: int) -> dict[str, Any]:
     """Cancel an import; its report once it is over."""
     context.output.warn(f"Ending import {job}. Ctrl-C once more ends at once.")
     try:
-        context.millrace.call("cancel_import", job=job)
+        context.api.call("cancel_import", job=job)
     except PROBLEMS as problem:
         context.output.warn(str(problem))
     try:
@@ -203,57 +204,8 @@ def _cancelled(context: CommandContext, job: int) -> dict[str, Any]:
     return report
 
 
-def watched(context: CommandContext, job: int) -> dict[str, Any]:
-    """The report of an import once it is over, with a progress line until then."""
-    progress = Progress(context.output.as_json)
-
-    def look(now: Mapping[str, Any]) -> None:
-        done = Amounts(now["committed_bytes"], now["size"], now["rows_in_table"] + now["rejected_rows"])
-        progress.show_amounts(f"import {job}", done, now["status"])
-
-    try:
-        with _continuing(context, job):
-            return context.millrace.wait(job, look)
-    finally:
-        progress.close()
+def _word(name: str, run: Run) -> Verb:
+    return Verb(WORDS[name].about, run, partial(add_arguments, word=name))
 
 
-def end(context: CommandContext, report: dict[str, Any]) -> int:
-    """Print the report of an import that is over; its exit code."""
-    context.output.report = report
-    context.output.give_whole(report)
-    for line in lines_of(report, context.prefix):
-        context.output.say(line)
-    for line in problem_and_ways_out(report, context.prefix):
-        context.output.warn(line)
-    return int(report["exit_code"] or 0)
-
-
-def problem_and_ways_out(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
-    """The problem of an import with its first bad rows, and the commands that load the missing rows."""
-    problem, rows = report["problem"] or {}, report["rows"]
-    if problem:
-        yield from problem_lines(problem)
-    if is_over(report):
-        staged = report["debug"].get("plan", {}).get("staged")
-        stay = 0 if report["balanced"] or staged else rows["loaded"]
-        yield from ways_out(report["job"], problem, stay, prefix)
-
-
-def lines_of(report: Mapping[str, Any], prefix: str) -> list[str]:
-    """The report in words. `prefix`: the beginning of command lines for the same server."""
-    job, rows = report["job"], report["rows"]
-    if report["approval"] and not report["approval"]["approved_at"]:
-        return [
-            f"Import {job} waits for approval by another person; nothing is written before.",
-            f"Digest: {report['approval']['digest']}. That person approves it on the import's page, or by the API.",
-            f"To follow it: {prefix} job wait {job}. To give it up: {prefix} job cancel {job}",
-        ]
-    lines = [f"Import {job} {report['outcome'] or report['debug']['status']}: {equation_of(rows)}"]
-    lines += skipped_lines(SkippedLines.from_json(report["lines"])) if rows["source_is_final"] else ()
-    if rate := report["rates"].get("rows_per_second"):
-        lines.append(f"{rate:,.0f} rows/s, verified against the ledger on the server")
-    lines += kind_lines(report["rejects"].get("reasons") or (), report["notices"])
-    if rows["rejected"]:
-        lines.append(rejects_line(job, prefix))
-    return lines
+LOAD, PLAN, CHECK = _word("load", load), _word("plan", plan), _word("check", check)

@@ -2,49 +2,46 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from config.contracts.documents import CHECK, PROBLEM, REPORT, Document
 from importer.engine.errors import WrongUsage
-from importer.management.client.commands import agent, check, history, jobs, load, presets, schedules, targets
-from importer.management.client.commands.context import Command, CommandContext
-from importer.management.client.commands.output import Output
-from importer.management.client.tokens import VARIABLE, token_from
+from importer.management.command_line.remote import agent, load
+from importer.management.command_line.remote.output import Output
+from importer.management.command_line.remote.there import There
+from importer.management.command_line.remote.tokens import VARIABLE, token_from
 from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
 from importer.management.terminal.near_words import near_of_error
 from importer.management.terminal.parsers import let_values_be_dashes, parsers, with_files_as_paths
 from importer.management.terminal.words import AGENT, FLAG, PROGRAM, WORDS, sentence, undecoded_word
-from millrace_client.api import Millrace
+from importer.management.verbs import history, jobs, presets, schedules, targets
+from importer.management.verbs.verb import Context, Verb, Verbs, add_options, chosen
 
 ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
 
 
 @dataclass(frozen=True)
 class RemoteWord:
-    """A word: what it does, its options, and the function that does it. `files`: for a word about files,
-    the document that reports its problems.
-    """
+    """A word: what it does, and its verbs. `files`: for a word about files, the document that reports its problems."""
 
     about: str
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Command
+    verbs: Verbs | Verb
     files: Document | None = None
 
 
 REMOTE: Mapping[str, RemoteWord] = {
-    "load": RemoteWord(WORDS["load"].about, partial(load.add_arguments, word="load"), load.load, REPORT),
-    "plan": RemoteWord(WORDS["plan"].about, partial(load.add_arguments, word="plan"), load.plan, REPORT),
-    "check": RemoteWord(WORDS["check"].about, partial(load.add_arguments, word="check"), check.run, CHECK),
-    "job": RemoteWord(WORDS["job"].about, jobs.add_arguments, jobs.run),
-    "target": RemoteWord(targets.ABOUT, targets.add_arguments, targets.run),
-    "history": RemoteWord(WORDS["history"].about, history.add_arguments, history.run),
-    "preset": RemoteWord(presets.ABOUT, presets.add_arguments, presets.run),
-    "schedule": RemoteWord(schedules.ABOUT, schedules.add_arguments, schedules.run),
-    AGENT: RemoteWord(agent.ABOUT, agent.add_arguments, agent.run),
+    "load": RemoteWord(WORDS["load"].about, load.LOAD, REPORT),
+    "plan": RemoteWord(WORDS["plan"].about, load.PLAN, REPORT),
+    "check": RemoteWord(WORDS["check"].about, load.CHECK, CHECK),
+    "job": RemoteWord(WORDS["job"].about, {**jobs.VERBS, "retry": jobs.retry(load.retry)}),
+    "target": RemoteWord("list and check targets", targets.VERBS),
+    "history": RemoteWord(WORDS["history"].about, history.HISTORY_VERB),
+    "preset": RemoteWord("list, show, rename, delete and export presets", presets.VERBS),
+    "schedule": RemoteWord("list, show and run schedules", schedules.VERBS),
+    AGENT: RemoteWord(agent.ABOUT, agent.VERB),
 }
 
 
@@ -81,16 +78,15 @@ def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC | None) -> in
     word = REMOTE[server.word]
     options = options_of(server.word, word, server.rest)
     output.words = " ".join(filter(None, (server.word, getattr(options, "verb", ""))))
-    millrace = Millrace(
-        server.server, token_from(server.token_file), ca_file=server.ca_file, plain_http=server.plain_http
-    )
-    return word.run(CommandContext(millrace, options, output, f"{PROGRAM} --server {server.server}"))
+    token = token_from(server.token_file)
+    there = There(server.server, token, ca_file=server.ca_file, plain_http=server.plain_http)
+    return chosen(word.verbs, options).run(Context(there, options, output, there.prefix))
 
 
 def parser_of(name: str, word: RemoteWord) -> argparse.ArgumentParser:
     """The parser of what follows the word."""
     parser = _Parser(prog=f"{PROGRAM} --server URL {name}", description=sentence(word.about))
-    word.add_arguments(parser)
+    add_options(parser, word.verbs)
     _add_json(parser)
     let_values_be_dashes(parser)
     return parser

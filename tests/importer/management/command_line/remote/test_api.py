@@ -29,7 +29,7 @@ from millrace_client.http import Server
 from millrace_client.problems import NotLoaded, Problem, ServerProblem, ServerUnreachable, SourceChanged
 from millrace_client.uploads import PART_TYPE, VERSION, Upload
 from tests.dashboard.job_data import make_job
-from tests.importer.management.client.conftest import CREATE, INTO, ROWS, rows
+from tests.importer.management.command_line.remote.conftest import CREATE, INTO, ROWS, rows
 from tests.proxy import Loss, proxy
 from tests.stack import wait_until
 from tests.targets import target_with

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine.errors import Cancelled, Problem
-from importer.management.client.problems import PROBLEMS
+from importer.management.command_line.remote.problems import PROBLEMS
 from importer.management.import_options import check_named
 from importer.management.terminal.follow.progress import Amounts, Progress
 from importer.sources.local_files import local_files

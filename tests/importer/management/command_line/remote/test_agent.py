@@ -12,10 +12,10 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from importer.management.client.commands.agent import Agent
+from importer.management.command_line.remote.agent import Agent
 from importer.models import ImportJob, SourceFile, Target
 from millrace_client.api import Millrace
-from tests.importer.management.client.conftest import ROWS, rows
+from tests.importer.management.command_line.remote.conftest import ROWS, rows
 from tests.stack import ROOT, Stack
 from tests.targets import saved_target
 
