@@ -63,6 +63,7 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_flags(parser, by_url.add_flags)
+        parser.set_defaults(in_process=True)  # As `millrace load`: --workers asks for them.
         about = "load the file once more, instead of continuing an import of it that has not ended"
         parser.add_argument("--again", action="store_true", help=about)
 

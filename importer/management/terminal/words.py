@@ -44,7 +44,6 @@ GROUPS: dict[str, tuple[Word, ...]] = {
                 "load orders.csv.gz --to warehouse --table orders --on-error reject",
                 "load orders.csv --to warehouse --table orders --mode upsert --json",
             ),
-            ("--in-process",),
             light=True,
         ),
         Word(
@@ -52,7 +51,7 @@ GROUPS: dict[str, tuple[Word, ...]] = {
             "show how a file is read, the plan and its SQL; load nothing",
             "import_csv",
             ("plan orders.csv --to warehouse --table orders",),
-            ("--in-process", "--plan-only"),
+            ("--plan-only",),
             light=True,
         ),
         Word(
@@ -60,7 +59,7 @@ GROUPS: dict[str, tuple[Word, ...]] = {
             "name the bad rows of a whole file, and load nothing",
             "import_csv",
             ("check orders.csv", "check orders.csv --to warehouse --table orders --json"),
-            ("--in-process", "--check-only"),
+            ("--check-only",),
             light=True,
         ),
         Word("lab", "find by trial which settings load a file fastest", "lab"),

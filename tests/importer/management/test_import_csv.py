@@ -343,7 +343,7 @@ def test_a_warning_is_printed_if_the_workers_load_fewer_chunks_than_requested(
 ):
     queue.connection.cache_clear()
     wait_until(presence.parallel_loads, what="a worker's sign of life")
-    args = [str(people), "--target", "t", "--table", "people", "--null", "NA"]
+    args = [str(people), "--target", "t", "--table", "people", "--null", "NA", "--workers"]
     call_command("import_csv", *args, "--parallel", "5")
     assert "--parallel 5: the running workers load at most 2 chunks in parallel" in capsys.readouterr().err
     execute_on(target, "TRUNCATE people")

@@ -122,7 +122,7 @@ def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Pa
 def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, people: Path, stack_env: Stack):
     owner = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
     jobs.advance(owner.pk)
-    words = ("--target", "t", "--table", "people", "--json", "--again")
+    words = ("--target", "t", "--table", "people", "--json", "--again", "--workers")
     command = subprocess.Popen(
         [sys.executable, "manage.py", "import_csv", str(people), *words],
         cwd=ROOT,

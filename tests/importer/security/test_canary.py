@@ -48,7 +48,7 @@ def manage(shell: Shell, *args: str, check: bool = True) -> str:
 
 
 def load(shell: Shell, path: str, *, check: bool = True) -> str:
-    return manage(shell, "import_csv", path, "--target", "canary", "--table", "people", "--json", check=check)
+    return manage(shell, "import_csv", path, "--target=canary", "--table=people", "--workers", "--json", check=check)
 
 
 def people(folder: Path, name: str, first: int) -> str:

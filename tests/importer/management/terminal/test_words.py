@@ -130,11 +130,11 @@ def test_every_option_of_every_verb_has_a_help(name):
     assert [(prog, each.dest) for prog, each in options if not (each.help or each.dest == "verb")] == []
 
 
-def test_a_word_loads_in_this_process_unless_workers_are_asked_for():
-    parser = command_of(WORDS["load"]).create_parser(PROGRAM, "load")
-    line = [*WORDS["load"].given, "x.csv", "--to", "t", "--table", "t"]
-    assert parser.parse_args(line).in_process is True
-    assert parser.parse_args([*line, "--workers"]).in_process is False
+@pytest.mark.parametrize(("program", "name"), [(PROGRAM, "load"), ("manage.py", "import_csv")])
+def test_a_load_is_in_this_process_unless_workers_are_asked_for(program, name):
+    parser = command_of(WORDS["load"]).create_parser(program, name)
+    line = ["x.csv", "--to", "t", "--table", "t"]
+    assert [parser.parse_args([*line, *more]).in_process for more in ((), ("--workers",))] == [True, False]
 
 
 def test_every_verb_has_a_rule():
