@@ -86,13 +86,15 @@ def require_alter(connection: Connection, table: Table) -> None:
 
 def has_table_privilege(connection: Connection, schema: str, name: str, right: str) -> bool:
     """Whether the account has the privilege on this table, granted on the table or on all tables of its database."""
+    if has_privilege(connection, schema, right):
+        return True
     own = fetch_all(
         connection,
         "SELECT 1 FROM information_schema.TABLE_PRIVILEGES"
         " WHERE GRANTEE = %s AND TABLE_SCHEMA = %s AND TABLE_NAME = %s AND PRIVILEGE_TYPE = %s",
         (grantee(connection), schema, name, right),
     )
-    return bool(own) or has_privilege(connection, schema, right)
+    return bool(own)
 
 
 def lacks_privilege(connection: Connection, schema: str, name: str, right: str) -> bool:
