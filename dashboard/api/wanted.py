@@ -1,21 +1,18 @@
 """The body of a request for an import: file, target, table, and everything that can be said about them."""
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field, create_model
 
 from dashboard.api.body import Body, example
-from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
+from importer.engine.mapping.columns import SOURCES
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionSpec
-from importer.engine.plan.options import NO_LIMIT, Options
-from importer.engine.source.dialect import ESCAPES, LINE_ENDS, LONGEST_DELIMITER, unescape_mark
+from importer.engine.source.dialect import ESCAPES, LINE_ENDS, LONGEST_DELIMITER
 from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
-from importer.preparation.prepare import NewTableRequest
+from importer.preparation.request import Wish
 
 MOST_LISTED = 4096  # columns of a table (manual, 10.4.7, Limits on Table Column Count and Row Size)
 MOST_FILES = 1000
@@ -54,14 +51,6 @@ class _Format(Body):
     blank_lines: Literal["skip", "keep"] | None = None
     unquoted_empty_is_null: bool | None = None
 
-    def known(self) -> dict[str, Any]:
-        """The stated fields of a Dialect."""
-        given = self.dict(exclude_none=True)
-        marks = {name: unescape_mark(given[name]) for name in ("delimiter", "comment") if name in given}
-        line_end = {"line_end": LINE_ENDS[given["line_end"]]} if "line_end" in given else {}
-        of_formats = {each.name: each.read(given[each.name]) for each in OF_FORMATS if each.name in given}
-        return given | marks | line_end | of_formats
-
 
 # What formats other than CSV have, as importer/engine/source/formats/options.py declares it.
 OF_FORMATS = (FORMAT, *FORMAT_OPTIONS)
@@ -87,12 +76,6 @@ class ColumnIn(Body):
     null: Annotated[list[Text] | None, Field(description="Texts that mean NULL.")] = None
     date_format: Annotated[str | None, Field(max_length=64, examples=["%d.%m.%Y"])] = None
 
-    def override(self) -> FieldOverride:
-        """The choices for the field."""
-        transforms = None if self.transforms is None else tuple(self.transforms)
-        null = None if self.null is None else tuple(self.null)
-        return FieldOverride(self.field, self.column, transforms, null, self.date_format)
-
 
 class GeneratedIn(Body):
     """A column that no field fills, with the source of its values."""
@@ -109,10 +92,6 @@ class NewTableIn(Body):
     primary_key: list[Text] = []
     not_null: list[Text] = []
     widen: bool = True
-
-    def request(self) -> NewTableRequest:
-        """The requested properties of the table."""
-        return NewTableRequest(self.types, tuple(self.primary_key), self.widen, tuple(self.not_null))
 
 
 class ImportIn(
@@ -180,21 +159,6 @@ class ImportIn(
     ] = {}
     accept_guesses: Annotated[bool, Field(description="Continue with the likeliest reading.")] = False
 
-    def fillings(self) -> tuple[GeneratedColumn, ...]:
-        """The columns that no field fills."""
-        return tuple(GeneratedColumn(each.column, each.source, each.text) for each in self.generated)
-
-
-def options_of(given: Mapping[str, Any], otherwise: Options | None = None) -> Options:
-    """The given options; the others from `otherwise`, or else the defaults, with the usual limit of rejects."""
-    values = {name: value for name, value in given.items() if value is not None}
-    base = otherwise or Options()
-    lifted = values.get("max_rejects") == NO_LIMIT
-    if lifted:
-        del values["max_rejects"]
-        base = base.without_limit()
-    for each in OPTIONS:
-        if each.name in values:
-            values[each.name] = each.kind.onto(getattr(base, each.name), values[each.name])
-    chosen = replace(base, **values)
-    return chosen if otherwise or lifted else chosen.with_default_limit()
+    def wish(self) -> Wish:
+        """What the body says, without what it does not say."""
+        return self.dict(exclude_unset=True)

@@ -17,7 +17,8 @@ from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target.write_modes import SWAPPING
 from importer.models import SourceFile
-from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
+from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.request import ImportRequest
 from importer.sources import uploads
 
 # The form's fields: the keys of the other files with commas between, one to add, one to take off, and the check box.

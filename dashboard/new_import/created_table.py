@@ -13,7 +13,7 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.new_table import NewTable, change_table, name_columns_as
 from importer.engine.schema.table import Table
 from importer.engine.source.profile.profile import Profile
-from importer.preparation.prepare import NewTableRequest
+from importer.preparation.request import NewTableRequest
 
 # What the page calls each choice under NULL of a new column that is not in a key of several columns.
 NULLS = {"null": "NULL", "not_null": "NOT NULL", "key": "primary key"}

@@ -27,7 +27,7 @@ from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
-from importer.preparation.prepare import NewTableRequest
+from importer.preparation.request import NewTableRequest
 
 # The modes of a preset or a lab that a new import begins with.
 REPEATED_MODES = ("upsert", "atomic", "replace")

@@ -2,6 +2,7 @@
 
 import codecs
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from importer.engine.mapping.columns import ColumnMapping, FieldOverride, Genera
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.transforms import check_transforms
 from importer.engine.mysql.connection import Connection, connect
+from importer.engine.mysql.error_messages import explain
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.other_file import profile_like
@@ -32,8 +34,12 @@ from importer.jobs.rejects.corrected import HELD, dialect_of_corrected
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.loadable_tables import offered_tables, read_loadable, table_name_of
-from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
+from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
+
+# A connection to the target, and the table as it was read by it.
+Known = tuple[Connection, Table]
 
 
 @dataclass
@@ -148,17 +154,18 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
     choices = choices.with_chosen_preset()
     preview = Preview(source, choices)
     try:
-        unreachable = _read_existing_table(preview)
-        _profile(preview)
-        # Files without a header are of one kind only if they have the same number of fields: no reason to choose.
-        if not choices.values and len(preview.presets) == 1 and preview.presets[0].file_dialect.header:
-            return read_preview(source, choices.with_preset(preview.presets[0]))
-        if unreachable:
-            raise unreachable
-        if choices.mode == "create" and preview.profile and preview.target:
-            _suggest_new_table(preview, preview.profile, preview.target)
-        if preview.table and preview.target:
-            _map_and_plan(preview, preview.table, preview.target)
+        with ExitStack() as opened:
+            known, unreachable = _read_existing_table(preview, opened)
+            _profile(preview)
+            # Files without a header are of one kind only if they have the same number of fields: no reason to choose.
+            if not choices.values and len(preview.presets) == 1 and preview.presets[0].file_dialect.header:
+                return read_preview(source, choices.with_preset(preview.presets[0]))
+            if unreachable:
+                raise unreachable
+            if choices.mode == "create" and preview.profile and preview.target:
+                _suggest_new_table(preview, preview.profile, preview.target)
+            if preview.table and preview.target:
+                _map_and_plan(preview, preview.table, preview.target, known)
     except Problem as problem:
         preview.problem = uploads.with_file_name(problem, source)
     return preview
@@ -212,21 +219,26 @@ def _is_utf8(place: SourceLocation, again: ImportJob | None) -> bool:
     return not text.isascii() and not (again and downloads.is_own_start(again, start))
 
 
-def _read_existing_table(preview: Preview) -> Problem | None:
-    """Read the chosen table, or the one that has the file's name. Returns the problem if that is not possible."""
+def _read_existing_table(preview: Preview, opened: ExitStack) -> tuple[Known | None, Problem | None]:
+    """Read the chosen table, or the one that has the file's name, by a connection that stays open for the plan.
+
+    Returns both, and the problem if that is not possible.
+    """
     target = preview.target
     if target is None or preview.choices.mode == "create":
-        return None
+        return None, None
     try:
-        with connect(target.address) as connection:
+        connection = opened.enter_context(connect(target.address))
+        with explain(str(target.address)):
             preview.tables = offered_tables(connection, target)
             wanted = preview.choices.table or _table_named_as_file(connection, target, preview.source.name)
             schema, _, name = wanted.rpartition(".")
-            if name:
-                preview.table = read_loadable(connection, target, schema or target.database, name)
+            if not name:
+                return None, None
+            preview.table = read_loadable(connection, target, schema or target.database, name)
     except Problem as problem:
-        return problem
-    return None
+        return None, problem
+    return (connection, preview.table), None
 
 
 def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> None:
@@ -330,7 +342,7 @@ def _add_columns(preview: Preview, profile: Profile, table: Table) -> Table:
     return preview.table
 
 
-def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
+def _map_and_plan(preview: Preview, table: Table, target: Target, known: Known | None) -> None:
     profile = preview.profile
     assert profile
     if not preview.created:
@@ -339,7 +351,7 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     choices = preview.choices
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen
-    preview.addable = {} if preview.created else addable_columns(target, table, profile, preview.mapping)
+    preview.addable = addable_columns(known[0], table, profile, preview.mapping) if known else {}
     added = [replace(each, type=check_type(each.type)) for each in preview.added]
     for each in preview.mapping:
         if each.column:
@@ -359,7 +371,9 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
         accept_guesses=True,
     )
     try:
-        preview.prepared = prepare(preview.source, target, f"{table.schema}.{table.name}", request, profile)
+        preview.prepared = prepare(
+            preview.source, target, f"{table.schema}.{table.name}", request, lambda *_: profile, known=known
+        )
         preview.reading = preview.prepared.reading
     except Problem:  # The page shows it with the questions.
         preview.reading = make_reading(profile, table, preview.mapping, preview.fillings, stated, preview.new_table)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from dashboard.new_import.stated_fields import button_value
 from importer.engine.mapping.columns import ColumnMapping, field_name
 from importer.engine.mapping.new_table.suggestion import suggest_table
-from importer.engine.mysql.connection import connect
+from importer.engine.mysql.connection import Connection
 from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
 from importer.engine.source.decisions import Answer, Decision
 from importer.engine.source.profile.profile import Profile
 from importer.engine.target.privileges import has_table_privilege
-from importer.models import Target
 
 # Questions about fields without a column, from which on one button answers all of them.
 FEW = 3
@@ -56,18 +55,15 @@ def questions(decisions: Iterable[Decision], header: Sequence[str], addable: Map
 
 
 def addable_columns(
-    target: Target, table: Table, profile: Profile, mapping: Sequence[ColumnMapping]
+    connection: Connection, table: Table, profile: Profile, mapping: Sequence[ColumnMapping]
 ) -> dict[int, NewColumn]:
     """For each field without a column, the one that could be added to the table, by the field's position (from 0).
 
     Name and type are as for a new table. Empty if the account may not alter the table, which may be a view.
     """
     numbers = [number for number, each in enumerate(mapping) if not each.column and profile.header[number].strip()]
-    if not numbers or not table.engine:
+    if not numbers or not table.engine or not has_table_privilege(connection, table.schema, table.name, "ALTER"):
         return {}
-    with connect(target.address) as connection:
-        if not has_table_privilege(connection, table.schema, table.name, "ALTER"):
-            return {}
     columns = suggest_table(table.schema, table.name, profile).columns
     known = {name.lower() for name in table.column_names}
     return {

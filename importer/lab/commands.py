@@ -22,7 +22,8 @@ from importer.lab.dry_plan import dry_planner, leave_out_alike, nothing_to_compa
 from importer.lab.sample_size import SAMPLE_ROWS, expected_sample, file_rows, least_rows
 from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Level, Target
-from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
+from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.request import ImportRequest
 from importer.queue import Message
 from importer.worker.hosts import presence
 
@@ -102,18 +103,12 @@ def create(
         require(Level.LOAD, prepared.target, request.schema, scratch_tables.PREFIX)
     choice = choose(prepared, request, of_job)
     return Lab.objects.create(
-        target=prepared.target,
+        **prepared.recipe,
         of_job=of_job,
         source=prepared.source,
         source_name=prepared.source.name,
         created_by=user,
         starters=approval.starters(user),
-        schema_name=prepared.table.schema,
-        table_name=prepared.table.name,
-        dialect_json=to_json(prepared.profile.dialect),
-        mapping_json=[to_json(each) for each in prepared.mapping],
-        fillings_json=[to_json(each) for each in prepared.fillings],
-        options_json=to_json(prepared.options),
         grid_json=to_json(request.grid),
         sample_json=to_json(request.sample),
         budget_json=to_json(request.budget),
@@ -134,14 +129,7 @@ def create_from_job(job: ImportJob, request: LabRequest, user: User | None = Non
 
 def prepare_again(job: ImportJob) -> PreparedImport:
     """Prepare a new import of a past job's file into the table as it is now. Raises Problem as prepare() does."""
-    return prepare(
-        job.source,
-        job.target,
-        job.table,
-        ImportRequest(
-            dialect=job.file_dialect, mapping=job.mapping, fillings=job.fillings, options=job.options.appending()
-        ),
-    )
+    return prepare(job.source, job.target, job.table, ImportRequest.like(job, options=job.options.appending()))
 
 
 def start(lab_id: int) -> None:

@@ -18,7 +18,8 @@ from importer.engine.tuning.rounds import WARM_UP
 from importer.engine.units import count_of
 from importer.models import Lab, MappingPreset, Trial
 from importer.preparation import presets
-from importer.preparation.prepare import ImportRequest, prepare
+from importer.preparation.prepare import prepare
+from importer.preparation.request import ImportRequest
 
 State = Trial.Status
 # What a recommended setting gives up for its speed.
@@ -130,12 +131,7 @@ def save_preset(lab: Lab, name: str, user: User | None = None) -> MappingPreset:
     """
     if lab.source is None:
         raise Problem("The file is no longer known here.", lab.source_name, "Save the preset from an import of it.")
-    prepared = prepare(
-        lab.source,
-        lab.target,
-        lab.table,
-        ImportRequest(dialect=lab.file_dialect, mapping=lab.mapping, fillings=lab.fillings, options=options_of(lab)),
-    )
+    prepared = prepare(lab.source, lab.target, lab.table, ImportRequest.like(lab, options=options_of(lab)))
     return presets.save(name, prepared, user)
 
 

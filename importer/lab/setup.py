@@ -32,7 +32,8 @@ from importer.lab.estimate import expected_bytes
 from importer.lab.transitions import Status, change_held, connected, held, lease_keeper
 from importer.lab.trial_order import lay_out
 from importer.models import Lab, SourceFile
-from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
+from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.request import ImportRequest
 from importer.worker.working_copies import PART
 
 # In place of a trial's number: the table that is created only to check that tables can be created.
@@ -83,17 +84,9 @@ def _rehearsed(lab: Lab, connection: Connection, table: Table) -> Iterator[Scrat
 
 def prepare_trial(lab: Lab, settings: Settings, sample: SourceFile, scratch: ScratchTable) -> PreparedImport:
     """Prepare the import of a trial: of the sample into the scratch table. Raises Problem as prepare() does."""
-    return prepare(
-        sample,
-        lab.target,
-        f"{scratch.schema}.{scratch.name}",
-        ImportRequest(
-            dialect=lab.file_dialect.plain,
-            mapping=lab.mapping,
-            fillings=lab.fillings,
-            options=trial_options(lab.options, lab.planned_json, settings),
-        ),
-    )
+    options = trial_options(lab.options, lab.planned_json, settings)
+    request = ImportRequest.like(lab, dialect=lab.file_dialect.plain, options=options)
+    return prepare(sample, lab.target, f"{scratch.schema}.{scratch.name}", request)
 
 
 def _distinct(lab: Lab, sample: SourceFile, scratch: ScratchTable) -> DistinctCombinations:

@@ -31,6 +31,16 @@ def typed(kind: OptionKind) -> Callable[[str], Any]:
     return read
 
 
+def checked(read: Callable[[str], Any]) -> Callable[[str], str]:
+    """A type for texts that `read` takes, which stay as they are written."""
+
+    def keep(text: str) -> str:
+        read(text)
+        return text
+
+    return keep
+
+
 def bounded(least: int, most: int) -> Callable[[str], int]:
     """A type for whole numbers from `least` to `most`."""
     return typed(Number(least, most))

@@ -1,6 +1,5 @@
 """Builds an import from the options of `millrace load`."""
 
-import dataclasses
 import sys
 from typing import Any
 
@@ -10,32 +9,13 @@ from importer.connections.by_hand.schemes import check_scheme, is_address
 from importer.connections.by_hand.server_file import find_on_server
 from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.plan.option_specs import OPTIONS
-from importer.engine.plan.options import NO_LIMIT, Options
-from importer.engine.reading.stated import Stated
-from importer.engine.schema.added_columns import as_requested
-from importer.engine.source.dialect import LINE_ENDS
-from importer.engine.source.formats.options import FORMAT_NAMES
-from importer.management.argument_types import once_each
-from importer.management.import_options import FORMAT_FIELDS, SWITCHES, check_named
+from importer.management.import_options import check_named, flag_of, wish_of
 from importer.management.terminal import by_url
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
-from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
+from importer.preparation.prepare import PreparedImport, prepare, require_load
+from importer.preparation.request import ImportRequest, Wish
 from importer.preparation.whole_file import AsRead, read_alone, read_for_table
-
-# Options that a preset has already, unless they may be stated for a file (presets.statable).
-SET_BY_A_PRESET = (
-    "map",
-    "match",
-    "add_column",
-    "set",
-    "null",
-    "line_end",
-    *FORMAT_FIELDS,
-    *FORMAT_NAMES,
-    *SWITCHES,
-)
 
 
 def read_from_options(options: dict[str, Any]) -> AsRead:
@@ -46,7 +26,7 @@ def read_from_options(options: dict[str, Any]) -> AsRead:
     files, url = by_url.split_url(options["file"])
     if url or options["target"] or options["preset"]:
         # Without the checks of values nothing would be found.
-        return read_for_table(prepare_from_options({**options, "checks": True}))
+        return read_for_table(prepare_from_options(options, checks=True))
     if options["table"] and options["mode"] != "create":
         raise Problem(
             "A table is named, and no server.",
@@ -59,25 +39,38 @@ def read_from_options(options: dict[str, Any]) -> AsRead:
         )
     source = _here(files, options)
     try:
-        return read_alone(source, options["table"] or "", _request(options))
+        return read_alone(source, wish_of(options))
     except BaseException:
         forget_unused([source])
         raise
 
 
-def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
-    """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible."""
+def prepare_from_options(options: dict[str, Any], **others: Any) -> PreparedImport:
+    """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible.
+
+    `others`: options of the import that hold in any case.
+    """
+    wish = wish_of(options)
+    wish["options"] = {**wish.get("options", {}), **others}
     preset = presets.by_name(options["preset"]) if options["preset"] else None
     files, url = by_url.split_url(options["file"])
     _check_files(files, options)
+    if preset and not url and (decided := presets.decided(preset, wish)):
+        raise Problem(
+            f"{flag_of(decided[0], options)} cannot be combined with --preset, which sets that already.",
+            advice="Leave it out, or import without the preset.",
+        )
     target, table = _target_of_url(url, options) if url else _target_and_table(options, preset)
     require_load(target, table)
     source = _source(files, target, options)
     try:
         with by_url.password_explained(target):
             if preset:
-                return _prepare_from_preset(options, preset, source, target, table)
-            return _prepare(options, source, target, table)
+                return _prepare_from_preset(preset, source, target, table, wish)
+            prepared = prepare(source, target, table, ImportRequest.of(wish))
+            if not options["check_only"]:  # A check prints the whole reading.
+                _write_notes(prepared)
+            return prepared
     except BaseException:
         forget_unused([source])
         raise
@@ -122,34 +115,8 @@ def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> 
     """The target and the table that the options or the preset name. Raises Problem without one."""
     if preset is None:
         return named_target(options["target"]), _table(options)
-    _refuse_set_by_preset(options, preset)
     target = named_target(options["target"]) if options["target"] else preset.target
     return target, options["table"] or preset.table
-
-
-def _prepare(options: dict[str, Any], source: SourceFile, target: Target, table: str) -> PreparedImport:
-    prepared = prepare(source, target, table, _request(options))
-    if not options["check_only"]:  # A check prints the whole reading.
-        _write_notes(prepared)
-    return prepared
-
-
-def _request(options: dict[str, Any]) -> ImportRequest:
-    """What the options request for an import without a preset."""
-    return ImportRequest(
-        known_format=_known_format(options),
-        match=options["match"] or "",
-        null_markers=options["null"],
-        overrides=options["map"],
-        stated=Stated(ignore_fields=options["ignore_fields"]),
-        accept_guesses=options["accept_guesses"],
-        fillings=options["set"],
-        added_columns=as_requested(options["add_column"]),
-        options=_new_options(options),
-        new_table=NewTableRequest(
-            dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
-        ),
-    )
 
 
 def _write_notes(prepared: PreparedImport) -> None:
@@ -163,32 +130,10 @@ def _write_notes(prepared: PreparedImport) -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def _refuse_set_by_preset(options: dict[str, Any], preset: MappingPreset) -> None:
-    for name in SET_BY_A_PRESET:
-        if options[name] not in (None, []) and name not in presets.statable(preset):
-            flag = f"{'no-' if options[name] is False else ''}{name.replace('_', '-')}"
-            raise Problem(
-                f"--{flag} cannot be combined with --preset, which sets that already.",
-                advice="Leave it out, or import without the preset.",
-            )
-
-
 def _prepare_from_preset(
-    options: dict[str, Any], preset: MappingPreset, source: SourceFile, target: Target, table: str
+    preset: MappingPreset, source: SourceFile, target: Target, table: str, wish: Wish
 ) -> PreparedImport:
-    """Prepare an import from a preset.
-
-    Target, table, load options, and what may be stated for a file, replace the preset's.
-    """
-    prepared = presets.prepare_with(
-        preset,
-        source,
-        target,
-        table,
-        _options(options, preset.options),
-        {name: options[name] for name in presets.statable(preset) if options[name] is not None},
-        accept_guesses=options["accept_guesses"],
-    )
+    prepared = presets.prepare_with(preset, source, target, table, wish)
     if changed := presets.differences(preset, prepared.table):
         sys.stderr.write(f"The table has changed since the preset was saved: {'; '.join(changed)}.\n")
     presets.mark_used(preset)
@@ -219,30 +164,3 @@ def _table(options: dict[str, Any]) -> str:
         advice = "Add --table TABLE, or end the URL in /DATABASE.TABLE; a preset (--preset NAME) has a table, too."
         raise WrongUsage("No table is named.", advice=advice)
     return str(options["table"])
-
-
-def _options(options: dict[str, Any], otherwise: Options) -> Options:
-    """The options that were given, the others from `otherwise`. Of variables, the ones not given are kept."""
-    given = {each.name: options.get(each.name) for each in dataclasses.fields(Options)}
-    if given["max_rejects"] == NO_LIMIT:
-        given["max_rejects"], otherwise = None, otherwise.without_limit()
-    for setting in OPTIONS:
-        if isinstance(pairs := given[setting.name], list):
-            given[setting.name] = setting.kind.onto(getattr(otherwise, setting.name), once_each(setting.flag, pairs))
-    return dataclasses.replace(otherwise, **{name: value for name, value in given.items() if value is not None})
-
-
-def _new_options(options: dict[str, Any]) -> Options:
-    """The options of an import without a preset: with the default limit of rejects, unless that is lifted."""
-    chosen = _options(options, Options())
-    return chosen if options["max_rejects"] == NO_LIMIT else chosen.with_default_limit()
-
-
-def _known_format(options: dict[str, Any]) -> dict[str, Any]:
-    """The fields of the file's dialect that were given."""
-    given = {name: options[name] for name in (*FORMAT_FIELDS, *FORMAT_NAMES) if options[name] is not None}
-    if options["line_end"]:
-        given["line_end"] = LINE_ENDS[options["line_end"]]
-    return given | {
-        name: values[options[flag]] for flag, (name, values) in SWITCHES.items() if options[flag] is not None
-    }

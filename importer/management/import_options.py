@@ -1,23 +1,26 @@
 """The options of `millrace load`, in groups. They are a contract (see README)."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from importer.engine.errors import Problem, WrongUsage
+from importer.engine.mapping.columns import FieldOverride
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import LISTED_NAMES
 from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionSpec, named
 from importer.engine.source.dialect import LINE_ENDS, unescape_mark
-from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
+from importer.engine.source.formats.options import FORMAT, FORMAT_NAMES, FORMAT_OPTIONS
 from importer.engine.source.formats.registry import NAMES
 from importer.management.argument_types import (
     character,
+    checked,
     column_type,
     encoding,
     field_mapping,
     file_name_column,
     generated_column,
+    once_each,
     rows,
     typed,
 )
@@ -32,6 +35,15 @@ SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
 }
 # Other options that state a field of Dialect, which has the same name.
 FORMAT_FIELDS = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment", "skip_after_header", "skip_footer")
+# The options that state a field of the file's format: their name is that of the field.
+_FORMAT = ("line_end", *FORMAT_FIELDS, *FORMAT_NAMES)
+# The options that say what has another name in a wish.
+_OF_NAMES = {
+    "columns": ("map",),
+    "generated": ("set",),
+    "add_columns": ("add_column",),
+    "new_table": ("type", "primary_key", "no_widen"),
+}
 # Options that are listed before all groups of the help.
 BEFORE_GROUPS = ("mode", "once", "priority")
 
@@ -129,10 +141,14 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the file's format, where it is not detected")
     group.add_argument(FORMAT.flag, choices=NAMES, help=FORMAT.about)
     for option in FORMAT_OPTIONS:
-        group.add_argument(option.flag, dest=option.name, metavar=option.metavar, type=option.read, help=option.about)
+        group.add_argument(
+            option.flag, dest=option.name, metavar=option.metavar, type=checked(option.read), help=option.about
+        )
     group.add_argument("--null", action="append", metavar="MARKER", help="text that means NULL; may be repeated")
     group.add_argument(
-        "--delimiter", type=unescape_mark, help=r"one or more characters; \t and \x01 stand for control characters"
+        "--delimiter",
+        type=checked(unescape_mark),
+        help=r"one or more characters; \t and \x01 stand for control characters",
     )
     group.add_argument("--quote", type=character, help="'' for none")
     group.add_argument(
@@ -145,7 +161,10 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--line-end", choices=LINE_ENDS, help="what ends a record; any: each of the three does")
     group.add_argument("--skip-rows", type=rows, metavar="N", help="lines before the header, or before the data")
     group.add_argument(
-        "--comment", type=unescape_mark, metavar="PREFIX", help="a line that begins with it is no record; '' for none"
+        "--comment",
+        type=checked(unescape_mark),
+        metavar="PREFIX",
+        help="a line that begins with it is no record; '' for none",
     )
     group.add_argument("--skip-after-header", type=rows, metavar="N", help="lines below the header that are no records")
     group.add_argument("--skip-footer", type=rows, metavar="N", help="lines at the file's end that are no records")
@@ -220,3 +239,65 @@ def _add_option(group: argparse._ArgumentGroup | argparse.ArgumentParser, option
     if "action" not in how or how["action"] == "append":
         how["type"] = typed(option.kind)
     group.add_argument(option.flag, dest=option.name, help=option.about.replace("%", "%%"), **how)
+
+
+def wish_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a request for an import (docs/api.md), but for the files. It has nothing that was not given."""
+    wanted = {
+        "target": options["target"],
+        "table": options["table"],
+        "preset": options["preset"],
+        "match": options["match"],
+        "format": _format(options),
+        "null": options["null"],
+        "columns": [_column(each) for each in options["map"]],
+        "generated": [{"column": each.column, "source": each.source, "text": each.text} for each in options["set"]],
+        "add_columns": once_each("--add-column", options["add_column"]),
+        "options": _options(options),
+        "new_table": _new_table(options),
+        "ignore_fields": options["ignore_fields"],
+        "accept_guesses": options["accept_guesses"],
+        "all_members": options["all_members"],
+    }
+    return {name: value for name, value in wanted.items() if value}
+
+
+def _format(options: Mapping[str, Any]) -> dict[str, Any]:
+    given = {name: options[name] for name in _FORMAT if options[name] is not None}
+    switched = {field: values[options[flag]] for flag, (field, values) in SWITCHES.items() if options[flag] is not None}
+    return given | switched
+
+
+def _column(override: FieldOverride) -> dict[str, Any]:
+    values = {
+        "field": override.field,
+        "column": override.column,
+        "transforms": override.transforms,
+        "null": override.null_markers,
+        "date_format": override.datetime_format,
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _options(options: Mapping[str, Any]) -> dict[str, Any]:
+    given = {}
+    for each in OPTIONS:
+        value = options.get(each.name) if each.flag else None
+        if value is not None:
+            given[each.name] = once_each(each.flag, value) if isinstance(value, list) else value
+    return given
+
+
+def _new_table(options: Mapping[str, Any]) -> dict[str, Any]:
+    made = {"types": dict(options["type"] or ()), "primary_key": options["primary_key"]}
+    given: dict[str, Any] = {name: value for name, value in made.items() if value}
+    return given | ({"widen": False} if options["no_widen"] else {})
+
+
+def flag_of(name: str, options: Mapping[str, Any]) -> str:
+    """The flag that said this of a wish, such as `format.header`."""
+    field = name.removeprefix("format.")
+    switch = next((flag for flag, (switched, _) in SWITCHES.items() if switched == field), "")
+    negated = "no-" if switch and options[switch] is False else ""
+    said = switch or next((each for each in _OF_NAMES.get(field, ()) if options[each]), field)
+    return f"--{negated}{said.replace('_', '-')}"

@@ -1,7 +1,8 @@
 """Makes a plan from a file and a table, which can be shown and started. Writes nothing."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,66 +11,55 @@ from django.conf import settings
 from importer.access.policy import require
 from importer.connections.by_hand.read_by_server import find_server_file
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem, TableExists, TargetProblem
+from importer.engine.errors import Problem
 from importer.engine.mapping.columns import (
     ColumnMapping,
-    FieldOverride,
     GeneratedColumn,
     check_given,
-    overrides_by_position,
 )
-from importer.engine.mapping.new_table.filled_columns import add_filled_columns, for_fields
-from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
+from importer.engine.mapping.new_table.filled_columns import for_fields
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
+from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.previous_imports import NO_PAST, Past
+from importer.engine.plan.server_file import ServerFile
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
 from importer.engine.preflight.transaction_probe import require_exactly_once
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
-from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
-from importer.engine.reading.stated import Stated
-from importer.engine.schema.column_names import may_exist
-from importer.engine.schema.new_table import NewColumn, NewTable, change_table, name_columns_as, partition_table
-from importer.engine.schema.table import Table, default_charset, existing_tables
+from importer.engine.schema.new_table import NewColumn, NewTable
+from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.decisions import Standing
 from importer.engine.source.decoding import needs_copy
-from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
+from importer.engine.stored import to_json
 from importer.engine.target.global_settings import check_global_variables
 from importer.models import ImportJob, Level, SourceFile, Target
-from importer.preparation.added_columns import add_to_context, add_to_plan
 from importer.preparation.joined_files import JoinedProfile, explain_order, join_files
 from importer.preparation.previous_imports import earlier_load, noted, past
+from importer.preparation.request import ImportRequest, settle
 from importer.preparation.row_problems import refuse_unreadable_rows
-from importer.preparation.table_context import SourceFacts, TableContext, read_context
+from importer.preparation.table_context import (
+    SourceFacts,
+    TableContext,
+    add_to_context,
+    add_to_plan,
+    read_context,
+    requested_table,
+)
 from importer.sources.upload_storage import waits_for_whole_files
-
-
-@dataclass(frozen=True)
-class NewTableRequest:
-    """The requested properties of mode create's table: types by column, and the columns of its primary key.
-
-    Its columns have the names that a given mapping has for their fields. `not_null`: the columns that take no NULL.
-    `widen`: a type that is too narrow for the whole file is widened; otherwise the import fails.
-    """
-
-    types: dict[str, str] = field(default_factory=dict)
-    primary_key: tuple[str, ...] = ()
-    widen: bool = True
-    not_null: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +86,19 @@ class PreparedImport:
     previous: Past = NO_PAST
 
     @property
+    def recipe(self) -> dict[str, Any]:
+        """What a job, a preset or a lab stores of it: the fields of an ImportRecipe, and the target."""
+        return {
+            "target": self.target,
+            "schema_name": self.table.schema,
+            "table_name": self.table.name,
+            "dialect_json": to_json(self.profile.dialect),
+            "mapping_json": [to_json(each) for each in self.mapping],
+            "fillings_json": [to_json(each) for each in self.fillings],
+            "options_json": to_json(self.options),
+        }
+
+    @property
     def end_unread(self) -> bool:
         """Whether the end of the file had not arrived, and nobody has stated how it is read.
 
@@ -118,74 +121,40 @@ class PreparedImport:
         return needs_copy(self.profile.packing, self.profile.dialect) or any(each.order for each in self.files)
 
 
-@dataclass(frozen=True)
-class ImportRequest:
-    """The requested settings of an import. If dialect, mapping or options are None, the file's suggestions are used.
-
-    `known_format`: stated fields of the dialect, where no whole `dialect` is given. `match` (mapping.suggest.MATCHES)
-    and `overrides` apply only without a `mapping`; `new_table` is for mode create. `stated`: the decisions that a user
-    has made; None: those that dialect, mapping and overrides give. `accept_guesses`: take the likeliest reading.
-    """
-
-    options: Options | None = None
-    dialect: Dialect | None = None
-    known_format: Mapping[str, Any] = field(default_factory=dict)
-    mapping: Sequence[ColumnMapping] | None = None
-    match: str = ""
-    fillings: Sequence[GeneratedColumn] = ()
-    null_markers: Sequence[str] | None = None
-    overrides: Sequence[FieldOverride] = ()
-    new_table: NewTableRequest | None = None
-    # Columns that are added to a table that exists, as far as it does not have them.
-    added_columns: Sequence[NewColumn] = ()
-    stated: Stated | None = None
-    accept_guesses: bool = False
-
-    def statements(self, profile: Profile) -> Stated:
-        """The decisions that the request states for a file with this profile."""
-        stated = self.stated or Stated(format=self.dialect is not None, mapping=self.mapping is not None)
-        overrides = overrides_by_position(self.overrides, profile.header)
-        formats = {
-            number
-            for number, each in overrides.items()
-            if each.transforms is not None or each.datetime_format is not None
-        }
-        keys = {"match"} if self.match else set()
-        return replace(
-            stated, fields=stated.fields | overrides.keys(), formats=stated.formats | formats, keys=stated.keys | keys
-        )
+# Profiles the file of a request whose fields are probably for these columns.
+Profiled = Callable[[ImportRequest, Sequence[ExpectedColumn]], Profile]
+NO_ANSWERS: Mapping[str, str] = {}
+AS_DETECTED = ImportRequest()
 
 
 def prepare(
     source: SourceFile,
     target: Target,
     table_name: str,
-    request: ImportRequest = ImportRequest(),
-    profile: Profile | None = None,
+    request: ImportRequest = AS_DETECTED,
+    profiled: Profiled | None = None,
+    answers: Mapping[str, str] = NO_ANSWERS,
+    known: tuple[Connection, Table] | None = None,
 ) -> PreparedImport:
     """Read the table and the file's format, map the fields and make the plan.
 
-    `table_name` may be `table` or `schema.table`. `profile`: that of the file, if it was just read for this request.
-    Raises NeedsAnswer for a file that can be read in several ways, unless guesses are accepted, Forbidden, and Problem.
+    `table_name` may be `table` or `schema.table`. `profiled`: how the file is profiled, if not as the request says.
+    `known`: an open connection to the target, and the table as it was just read. Raises NeedsAnswer for a question
+    without one of the `answers`, unless guesses are accepted, Forbidden, and Problem.
     """
-    options = request.options or Options()
     schema, name = require_load(target, table_name)
-    with connect(target.address) as connection:
-        server = _server(connection, target)
-        if options.mode == "create":
-            profile = profile or _profile(source, request)
-            new_table = _new_table(connection, server, _suggested_table(schema, name, profile, request), request)
-            context = read_context(connection, target, server, f"{schema}.{name}", options, new_table)
-        else:
-            context = read_context(connection, target, server, f"{schema}.{name}", options, None)
-            profile = profile or _profile(source, request, expected_columns(context.table))
-        before = context.table
-        context, added = add_to_context(connection, context, request.added_columns)
-        server_file = find_server_file(connection, server, source, profile, options)
-    joined = _joined(source, profile, options, context.table.column_names)
-    profile, mapping = joined.profile, tuple(_mapping(request, joined.profile, context))
-    context = context.with_suggested_null(profile, mapping, request.null_markers, request.overrides)
-    reading = _reading(source, request, profile, context, mapping)
+    with explain(str(target.address)) if known else connect(target.address) as opened:
+        connection, table = known or (opened, None)
+        server, profiled = _server(connection, target), profiled or _profiled(source)
+        look = _Look(connection, server, source, target, (schema, name), request, profiled, table)
+        read, request = settle(look.read, request, answers, source.name)
+    check_given(read.mapping, read.context.table, request.fillings, read.profile.of_bytes)
+    return _planned(read, source, target, request)
+
+
+def _planned(read: "_SourceRead", source: SourceFile, target: Target, request: ImportRequest) -> PreparedImport:
+    """The import of a source that is read without a doubt, or with accepted ones. Raises Problem for an obstacle."""
+    options, profile, context, mapping = request.options or Options(), read.profile, read.context, read.mapping
     key = uuid4()
     facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, tuple(request.fillings))
     previous = past(target, context.table.schema, context.table.name, options.mode, profile.size)
@@ -195,11 +164,11 @@ def prepare(
         past=previous,
         key_order=_key_order(profile, source, context, mapping, options),
         record_bytes=profile.record_bytes,
-        server_file=server_file,
+        server_file=read.server_file,
     )
-    plan = explain_order(add_to_plan(make_plan(planned_from), before, added), joined.files)
+    plan = explain_order(add_to_plan(make_plan(planned_from), read.before, read.added), read.files)
     plan = noted(plan, earlier_load(source, target, context.table.schema, context.table.name, options.mode))
-    _try_session(target, plan, server)
+    _try_session(target, plan, context.server)
     return PreparedImport(
         key=key,
         source=source,
@@ -211,11 +180,68 @@ def prepare(
         options=options,
         plan=plan,
         planned_from=planned_from,
-        reading=reading,
+        reading=replace(read.reading, accepted=bool(read.reading.guesses)),
         new_table=context.new_table,
-        files=joined.files,
+        files=read.files,
         previous=previous,
     )
+
+
+@dataclass(frozen=True)
+class _SourceRead:
+    """A source as it is read for a table, which is `before` without the `added` columns."""
+
+    profile: Profile
+    files: tuple[JoinedFile, ...]
+    mapping: tuple[ColumnMapping, ...]
+    reading: Reading
+    context: TableContext
+    before: Table
+    added: tuple[NewColumn, ...]
+    server_file: ServerFile | None
+
+
+@dataclass(frozen=True)
+class _Look:
+    """Reads a source for a table. One that exists is read once, however many questions are answered."""
+
+    connection: Connection
+    server: Server
+    source: SourceFile
+    target: Target
+    names: tuple[str, str]
+    request: ImportRequest
+    profiled: Profiled
+    known: Table | None
+
+    def read(self, request: ImportRequest) -> _SourceRead:
+        """The source as this request has it read: as the first one, with answers. Raises Problem for an obstacle."""
+        options = request.options or Options()
+        if options.mode == "create":
+            profile = self.profiled(request, ())
+            table, context, added = self._table(
+                requested_table(self.connection, self.server, self.names, profile, request)
+            )
+        else:
+            table, context, added = self._existing
+            profile = self.profiled(request, expected_columns(table))
+        server_file = find_server_file(self.connection, self.server, self.source, profile, options)
+        joined = _joined(self.source, profile, options, context.table.column_names)
+        mapping = tuple(_mapping(request, joined.profile, context))
+        context = context.with_suggested_null(joined.profile, mapping, request.null_markers, request.overrides)
+        reading = _reading(self.source, request, joined.profile, context, mapping)
+        return _SourceRead(joined.profile, joined.files, mapping, reading, context, table, added, server_file)
+
+    @cached_property
+    def _existing(self) -> tuple[Table, TableContext, tuple[NewColumn, ...]]:
+        return self._table(None)
+
+    def _table(self, new_table: NewTable | None) -> tuple[Table, TableContext, tuple[NewColumn, ...]]:
+        """The table as it is, and with the columns that are added to it."""
+        options = self.request.options or Options()
+        name = ".".join(self.names)
+        context = read_context(self.connection, self.target, self.server, name, options, new_table, self.known)
+        return context.table, *add_to_context(self.connection, context, self.request.added_columns)
 
 
 def _joined(source: SourceFile, profile: Profile, options: Options, columns: Sequence[str]) -> JoinedProfile:
@@ -236,8 +262,10 @@ def require_load(target: Target, table_name: str) -> tuple[str, str]:
     return schema, name
 
 
-def _profile(source: SourceFile, request: ImportRequest, expected: Sequence[ExpectedColumn] = ()) -> Profile:
-    return profile_file(location_of(source), request.dialect, expected, **request.known_format)
+def _profiled(source: SourceFile) -> Profiled:
+    return lambda request, expected: profile_file(
+        location_of(source), request.dialect, expected, **request.known_format
+    )
 
 
 def _reading(
@@ -247,10 +275,7 @@ def _reading(
     context: TableContext,
     mapping: Sequence[ColumnMapping],
 ) -> Reading:
-    """The reading of the file. Raises NeedsAnswer if it is not certain, and the request does not accept guesses.
-
-    Raises RecordUnreadable for a row that its format cannot read, unless such rows are left out.
-    """
+    """The reading of the file. Raises RecordUnreadable for an unreadable row, unless such rows are left out."""
     refuse_unreadable_rows(source, profile, request.options or Options())
     stated = request.statements(profile)
     # Without a column for any field the format may be read wrongly: that question comes first, if the fields could go
@@ -260,11 +285,7 @@ def _reading(
     )
     if any(each.column for each in mapping) or not possible:
         check_given(mapping, context.table, request.fillings, profile.of_bytes)
-    reading = make_reading(profile, context.table, mapping, request.fillings, stated, context.new_table)
-    if reading.guesses and not request.accept_guesses:
-        raise NeedsAnswer(reading, source.name)
-    check_given(mapping, context.table, request.fillings, profile.of_bytes)
-    return replace(reading, accepted=True) if reading.guesses else reading
+    return make_reading(profile, context.table, mapping, request.fillings, stated, context.new_table)
 
 
 def _widths(table: Table) -> tuple[int, int]:
@@ -289,37 +310,6 @@ def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
         with connect(target.address) as connection:
             check_global_variables(connection, variables, server)
             check_session(connection, plan, server)
-
-
-def _suggested_table(schema: str, name: str, profile: Profile, request: ImportRequest) -> NewTable:
-    """The table that the sample suggests, for the formats that the request has."""
-    given = request.overrides if request.mapping is None else formats_of(request.mapping)
-    return suggest_table(schema, name, profile, request.null_markers, given)
-
-
-def _new_table(connection: Connection, server: Server, table: NewTable, request: ImportRequest) -> NewTable:
-    """The table of mode create: the sample's suggestion, changed as requested."""
-    if not may_exist(table.schema, table.name):
-        raise Problem(f"No table can be named {table.name}.", advice="Leave emoji out of its name.")
-    if existing_tables(connection, table.schema, [table.name]):
-        raise TableExists(
-            f"There is a table {table.schema}.{table.name} already.", advice="Choose another name, or mode replace."
-        )
-    if default_charset(connection, table.schema) == table.charset:
-        table = replace(table, charset="")
-    if request.mapping is not None:
-        table = name_columns_as(table, [each.column for each in request.mapping])
-    table = add_filled_columns(table, request.fillings)
-    if wanted := request.new_table:
-        table = change_table(table, wanted.types, wanted.primary_key, wanted.widen, wanted.not_null)
-    if request.options and request.options.partitions:
-        table = partition_table(table, request.options.partitions)
-    if server.on("sql_require_primary_key") and not table.primary_key:
-        raise TargetProblem(
-            "The server makes no table without a primary key (sql_require_primary_key).",
-            advice="Say which columns are the primary key.",
-        )
-    return table
 
 
 def _key_order(

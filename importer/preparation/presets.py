@@ -21,11 +21,14 @@ from importer.engine.reading.other_file import COMPARED, profile_like
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.header_names import match_names
+from importer.engine.source.profile.expected_columns import ExpectedColumn
+from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import from_json, to_json
 from importer.engine.units import count_of
 from importer.models import ImportJob, Level, MappingPreset, Schedule, SourceFile, Target
 from importer.preparation.loadable_tables import read_loadable
-from importer.preparation.prepare import ImportRequest, PreparedImport, prepare, require_load
+from importer.preparation.prepare import PreparedImport, prepare, require_load
+from importer.preparation.request import ImportRequest, Wish, format_of, options_of
 
 # The fields in which a schedule has a copy of its preset.
 RECIPE = (
@@ -33,7 +36,9 @@ RECIPE = (
     *("dialect_json", "mapping_json", "fillings_json", "options_json"),
 )
 LONGEST_SHOWN = 80  # characters of a wrong name in a message
-NOTHING_STATED: Mapping[str, Any] = {}
+NOTHING_STATED: Wish = {}
+# What a preset decides, by the names in a wish; of the format all but statable().
+OF_A_PRESET = ("match", "null", "columns", "generated", "add_columns", "ignore_fields", "new_table")
 
 
 def save(name: str, prepared: PreparedImport, user: User | None = None) -> MappingPreset:
@@ -55,14 +60,8 @@ def _recipe(prepared: PreparedImport) -> dict[str, Any]:
             advice="Start the import, which adds it. Then save the import as a preset, on its page.",
         )
     return {
-        "target": prepared.target,
-        "schema_name": prepared.table.schema,
-        "table_name": prepared.table.name,
+        **prepared.recipe,
         "header": list(prepared.profile.header),
-        "dialect_json": to_json(prepared.profile.dialect),
-        "mapping_json": [to_json(each) for each in prepared.mapping],
-        "fillings_json": [to_json(each) for each in prepared.fillings],
-        "options_json": to_json(prepared.options),
         "columns_json": column_types(prepared.table),
         "used_at": timezone.now(),
     }
@@ -70,24 +69,18 @@ def _recipe(prepared: PreparedImport) -> dict[str, Any]:
 
 def save_from_job(name: str, job: ImportJob, user: User | None = None) -> MappingPreset:
     """Save a job's settings as a preset. Raises Problem as save() does, and if its table no longer exists."""
-    with connect(job.target.address) as connection:
-        table = read_loadable(connection, job.target, job.schema_name, job.table_name)
-    preset = MappingPreset(
-        target=job.target,
-        schema_name=job.schema_name,
-        table_name=job.table_name,
-        header=header_of(job),
-        dialect_json=to_json(job.file_dialect),
-        mapping_json=job.mapping_json,
-        fillings_json=job.fillings_json,
-        options_json=job.options_json,
-        columns_json=column_types(table),
-        created_by=user,
-        used_at=timezone.now(),
-    )
+    preset = MappingPreset(**recipe_of(job), created_by=user, used_at=timezone.now())
     with limits.one_more(limits.PRESETS, MappingPreset, user):
         _name(preset, name)
     return preset
+
+
+def recipe_of(job: ImportJob) -> dict[str, Any]:
+    """The fields of RECIPE for a preset or a schedule like the job. Raises Problem if its table no longer exists."""
+    with connect(job.target.address) as connection:
+        table = read_loadable(connection, job.target, job.schema_name, job.table_name)
+    own = {"header": header_of(job), "columns_json": column_types(table)}
+    return {name: getattr(job, name) for name in RECIPE if name not in own} | own
 
 
 def header_of(job: ImportJob) -> list[str]:
@@ -229,32 +222,34 @@ def statable(preset: MappingPreset) -> frozenset[str]:
 
 
 def prepare_with(
-    preset: MappingPreset,
-    source: SourceFile,
-    target: Target,
-    table_name: str,
-    options: Options,
-    stated: Mapping[str, Any] = NOTHING_STATED,
-    *,
-    accept_guesses: bool = False,
+    preset: MappingPreset, source: SourceFile, target: Target, table_name: str, wish: Wish = NOTHING_STATED
 ) -> PreparedImport:
-    """Prepare an import of the file with the preset's format and columns.
+    """Prepare an import of the file with the preset's format and columns, and what the wish says beside it.
 
-    `stated`: fields of the dialect, of statable(), that hold for this file instead of the preset's. Raises
-    NeedsAnswer if the file shows another encoding or other lines than the preset's file, and that is not accepted;
-    Problem if its header is another one, and as prepare() does.
+    Raises NeedsAnswer if the file shows another encoding or other lines than the preset's file, and that is not
+    accepted; Problem if its header is another one, and as prepare() does.
     """
     columns = [each.column for each in preset.mapping]
-    profile = profile_like(location_of(source), preset.file_dialect.stating(**stated), columns, stated)
-    check_header(preset, profile.header)
-    request = ImportRequest(
-        dialect=profile.dialect,
-        mapping=preset.mapping,
-        fillings=preset.fillings,
-        options=options,
-        accept_guesses=accept_guesses,
+
+    def profiled(request: ImportRequest, _expected: Sequence[ExpectedColumn]) -> Profile:
+        stated = request.known_format
+        profile = profile_like(location_of(source), preset.file_dialect.stating(**stated), columns, stated)
+        check_header(preset, profile.header)
+        return profile
+
+    request = ImportRequest.like(
+        preset,
+        options=options_of(wish.get("options", {}), preset.options),
+        known_format=format_of(wish.get("format", {})),
+        accept_guesses=wish.get("accept_guesses", False),
     )
-    return prepare(source, target, table_name, request, profile)
+    return prepare(source, target, table_name, request, profiled, wish.get("answers", {}))
+
+
+def decided(preset: MappingPreset, wish: Wish) -> list[str]:
+    """What the wish says although the preset decides it, such as `columns` or `format.delimiter`."""
+    of_format = wish.get("format", {}).keys() - statable(preset)
+    return [*(name for name in OF_A_PRESET if name in wish), *(f"format.{name}" for name in sorted(of_format))]
 
 
 def check_header(preset: MappingPreset, header: Sequence[str]) -> None:

@@ -4,25 +4,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from importer.engine.errors import Problem, TableExists, TargetProblem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
+from importer.engine.mapping.new_table.filled_columns import add_filled_columns
+from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
 from importer.engine.mapping.suggest import with_suggested_null
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.sign_in.own_tables import refuse_table
 from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.preflight.load_rights import check_rights
+from importer.engine.schema.added_columns import missing_from, with_added
+from importer.engine.schema.column_names import may_exist
 from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_dependencies
 from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
-from importer.engine.schema.new_table import NewTable, check_new_table
-from importer.engine.schema.table import Table
+from importer.engine.schema.new_table import (
+    NewColumn,
+    NewTable,
+    change_table,
+    check_new_table,
+    name_columns_as,
+    partition_table,
+)
+from importer.engine.schema.table import Table, default_charset, existing_tables
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile
 from importer.engine.target import write_modes
-from importer.engine.target.privileges import check_privileges, why_no_index_deferral
+from importer.engine.target.privileges import check_privileges, require_alter, why_no_index_deferral
 from importer.engine.target.staging import staging_name
 from importer.models import Target
 from importer.preparation.loadable_tables import read_loadable
+from importer.preparation.request import ImportRequest
 
 
 @dataclass(frozen=True)
@@ -83,8 +97,9 @@ def read_context(
     table_name: str,
     options: Options,
     new_table: NewTable | None,
+    known: Table | None = None,
 ) -> TableContext:
-    """Read the table `schema.table`, or use `new_table`.
+    """Read the table `schema.table`, or use `new_table`, or the table as it is `known`.
 
     Raises TargetProblem if the table does not exist, is Millrace's own, or if the account lacks a privilege for the
     load, and Problem if the server would not make the new one.
@@ -93,7 +108,7 @@ def read_context(
     if new_table:
         refuse_table(connection, schema, name)
         check_new_table(new_table, mariadb=server.mariadb)
-    table = new_table.as_table() if new_table else read_loadable(connection, target, schema, name)
+    table = new_table.as_table() if new_table else known or read_loadable(connection, target, schema, name)
     check_rights(connection, table, write_modes.stages(options.mode), options.on_duplicate)
     dependencies = _dependencies(connection, table, options)
     return TableContext(target, server, table, new_table, dependencies, _indexes(connection, table, options))
@@ -118,3 +133,67 @@ def _indexes(connection: Connection, table: Table, options: Options) -> Indexes:
     if obstacle := why_no_index_deferral(connection, table):
         return replace(indexes, obstacle=obstacle)
     return replace(indexes, empty=is_empty(connection, table.schema, table.name))
+
+
+def add_to_context(
+    connection: Connection, context: TableContext, columns: Sequence[NewColumn]
+) -> tuple[TableContext, tuple[NewColumn, ...]]:
+    """The context of the table with those of the columns that it does not have, and these columns.
+
+    Raises TargetProblem, with the GRANT, if the account may not alter the table, and Problem for an invalid name, or
+    if the import creates the table.
+    """
+    if columns and context.new_table:
+        raise Problem(
+            "A table that the import creates gets a column for each field; none can be added.",
+            advice=f"Choose its type instead: --type '{columns[0].name}={columns[0].type}'.",
+        )
+    missing = missing_from(context.table, columns)
+    if not missing:
+        return context, ()
+    require_alter(connection, context.table)
+    return replace(context, table=with_added(context.table, missing)), missing
+
+
+def add_to_plan(plan: ImportPlan, table: Table, columns: tuple[NewColumn, ...]) -> ImportPlan:
+    """The plan, which adds the columns to the table first; `table` is as it is before that."""
+    if not columns:
+        return plan
+    names = ", ".join(f"{each.name} {each.type}" for each in columns)
+    reason = Reason(
+        f"Add {'the column' if len(columns) == 1 else 'the columns'} {names}",
+        "The table has none for the field. What is added stays, also if the import fails or is cancelled.",
+    )
+    return replace(plan, added_columns=columns, reasons=(reason, *plan.reasons)).for_target(table.digest)
+
+
+def requested_table(
+    connection: Connection, server: Server, names: tuple[str, str], profile: Profile, request: ImportRequest
+) -> NewTable:
+    """The table of mode create: as the sample suggests it for the requested formats, and changed as requested.
+
+    Raises TableExists, and other Problems for a table that the server would not make.
+    """
+    given = request.overrides if request.mapping is None else formats_of(request.mapping)
+    table = suggest_table(*names, profile, request.null_markers, given)
+    if not may_exist(table.schema, table.name):
+        raise Problem(f"No table can be named {table.name}.", advice="Leave emoji out of its name.")
+    if existing_tables(connection, table.schema, [table.name]):
+        raise TableExists(
+            f"There is a table {table.schema}.{table.name} already.", advice="Choose another name, or mode replace."
+        )
+    if default_charset(connection, table.schema) == table.charset:
+        table = replace(table, charset="")
+    if request.mapping is not None:
+        table = name_columns_as(table, [each.column for each in request.mapping])
+    table = add_filled_columns(table, request.fillings)
+    if wanted := request.new_table:
+        table = change_table(table, wanted.types, wanted.primary_key, wanted.widen, wanted.not_null)
+    if request.options and request.options.partitions:
+        table = partition_table(table, request.options.partitions)
+    if server.on("sql_require_primary_key") and not table.primary_key:
+        raise TargetProblem(
+            "The server makes no table without a primary key (sql_require_primary_key).",
+            advice="Say which columns are the primary key.",
+        )
+    return table

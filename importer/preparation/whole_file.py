@@ -47,7 +47,8 @@ from importer.models.outcomes import FOUND_BAD_ROWS, outcome_of
 from importer.preparation.joined_files import join_files
 from importer.preparation.loadable_tables import table_name_of
 from importer.preparation.plain_file import OnBytes, PlainFile, open_plain
-from importer.preparation.prepare import ImportRequest, PreparedImport
+from importer.preparation.prepare import PreparedImport
+from importer.preparation.request import ImportRequest, NewTableRequest, Wish, settle
 from importer.preparation.row_problems import MOST_KEPT, ProblemRow, needs_look, problem_rows, row_errors
 
 SIZES = ChunkSizes(2 * MIB)
@@ -136,32 +137,28 @@ def document_of_problem(problem: Problem, exit_code: int | None = None) -> dict[
     )
 
 
-def read_alone(source: SourceFile, table_name: str, request: ImportRequest) -> AsRead:
-    """How a source is read for a new table, without a server. `table_name`: "" for that of the file.
+def read_alone(source: SourceFile, wish: Wish) -> AsRead:
+    """How a source is read for a new table, without a server; its name is that of the file, unless the wish says one.
 
-    Raises NeedsAnswer if it can be read in more than one way, unless the request accepts guesses, and Problem with the
-    first other obstacle.
+    Raises NeedsAnswer if it can be read in more than one way, unless the wish accepts guesses or has the answers, and
+    Problem with the first other obstacle.
     """
-    joined = join_files(source, profile_file(location_of(source), request.dialect, (), **request.known_format))
-    profile, wanted = joined.profile, request.new_table
-    schema, _, name = (table_name or table_name_of(source.name)).rpartition(".")
-    table = suggest_table(schema, name, profile, request.null_markers, request.overrides)
-    if wanted:
+    schema, _, name = (wish.get("table") or table_name_of(source.name)).rpartition(".")
+
+    def read(request: ImportRequest) -> AsRead:
+        joined = join_files(source, profile_file(location_of(source), request.dialect, (), **request.known_format))
+        profile, wanted = joined.profile, request.new_table or NewTableRequest()
+        table = suggest_table(schema, name, profile, request.null_markers, request.overrides)
         table = change_table(table, wanted.types, wanted.primary_key, wanted.widen, wanted.not_null)
-    mapping = tuple(map_to_new(profile, table.as_table(), request.null_markers, overrides=request.overrides))
-    table = with_suggested_null(table, profile, mapping, request.null_markers, request.overrides)
-    reading = make_reading(profile, table.as_table(), mapping, (), request.statements(profile), table)
-    if reading.guesses and not request.accept_guesses:
-        raise NeedsAnswer(reading, source.name)
-    rules = ValidationRules.of(
-        profile.dialect.plain,
-        mapping,
-        table.as_table(),
-        mariadb=False,
-        rounding=(request.options or Options()).rounding,
-    )
-    reading = replace(reading, accepted=bool(reading.guesses))
-    return AsRead(source, profile, mapping, reading, joined.files, rules, table)
+        mapping = tuple(map_to_new(profile, table.as_table(), request.null_markers, overrides=request.overrides))
+        table = with_suggested_null(table, profile, mapping, request.null_markers, request.overrides)
+        reading = make_reading(profile, table.as_table(), mapping, (), request.statements(profile), table)
+        rounding = (request.options or Options()).rounding
+        rules = ValidationRules.of(profile.dialect.plain, mapping, table.as_table(), mariadb=False, rounding=rounding)
+        return AsRead(source, profile, mapping, reading, joined.files, rules, table)
+
+    found, _ = settle(read, ImportRequest.of(wish), wish.get("answers", {}), source.name)
+    return replace(found, reading=replace(found.reading, accepted=bool(found.reading.guesses)))
 
 
 def read_for_table(prepared: PreparedImport) -> AsRead:

@@ -14,12 +14,10 @@ from importer.access import approval, limits
 from importer.access.policy import seen
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.models import DiscoveredFile, ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.preparation import presets
-from importer.preparation.loadable_tables import read_loadable
 from importer.queue import Message
 from importer.schedules import past_import, recurrence
 from importer.schedules.run.completion import stop
@@ -93,20 +91,8 @@ def create_from_job(
 
     Raises Problem for an invalid request, and if the import's table no longer exists.
     """
-    with connect(job.target.address) as connection:
-        table = read_loadable(connection, job.target, job.schema_name, job.table_name)
-    recipe = {
-        "target": job.target,
-        "schema_name": job.schema_name,
-        "table_name": job.table_name,
-        "header": presets.header_of(job),
-        "columns_json": presets.column_types(table),
-        "dialect_json": job.dialect_json,
-        "mapping_json": job.mapping_json,
-        "fillings_json": job.fillings_json,
-        "options_json": to_json(_recurring_options(job.options, no_limit)),
-    }
-    return _create(request, recipe, user, job)
+    options = to_json(_recurring_options(job.options, no_limit))
+    return _create(request, presets.recipe_of(job) | {"options_json": options}, user, job)
 
 
 def lacks_limit(recipe: ImportJob | MappingPreset | Schedule) -> bool:

@@ -17,7 +17,8 @@ from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.stored import to_json
 from importer.models import DiscoveredFile, Schedule, SourceFile
 from importer.preparation import presets
-from importer.preparation.prepare import ImportRequest, prepare
+from importer.preparation.prepare import prepare
+from importer.preparation.request import ImportRequest
 from importer.schedules.run.owner import require_grants
 from importer.schedules.run.schema_drift import Drifted
 
@@ -97,13 +98,8 @@ def accept(schedule: Schedule, columns: Sequence[str]) -> DiscoveredFile:
         raise Problem("The file has changed since you looked at its header.", file.name, "Compare its header again.")
     mapping = _mapping(schedule, profile, table, columns)
     assert file.source
-    request = ImportRequest(
-        dialect=profile.dialect,
-        mapping=mapping,
-        fillings=schedule.fillings,
-        options=schedule.options,
-        stated=Stated(format=True, fields=frozenset(range(len(mapping))), formats=_known(schedule, mapping)),
-    )
+    stated = Stated(format=True, fields=frozenset(range(len(mapping))), formats=_known(schedule, mapping))
+    request = ImportRequest.like(schedule, dialect=profile.dialect, mapping=mapping, stated=stated)
     prepare(file.source, schedule.target, schedule.table, request)
     values = {
         "header": list(profile.header),

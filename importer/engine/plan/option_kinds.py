@@ -50,7 +50,7 @@ class OptionKind:
     @property
     def flag(self) -> dict[str, Any]:
         """The arguments of argparse's add_argument(), without the type, which is read()."""
-        return {"metavar": self.metavar}
+        return {"metavar": self.metavar} | ({"action": "append"} if self.is_list else {})
 
     def read(self, text: str) -> Any:
         """The value as it is written on a command line, or in a lab's list. Raises ValueError for another text."""
@@ -220,10 +220,6 @@ class Variables(OptionKind):
     """Variables of the server, by name in lower case, with their values; each is written as NAME=VALUE."""
 
     fact, metavar, is_list, values = "text", "NAME=VALUE", True, "written as NAME=VALUE"
-
-    @property
-    def flag(self) -> dict[str, Any]:
-        return {"action": "append", "metavar": self.metavar}
 
     def read(self, text: str) -> tuple[str, str]:
         """One variable."""

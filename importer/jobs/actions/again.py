@@ -13,8 +13,9 @@ from importer.engine.plan.options import Options
 from importer.engine.reading.other_file import profile_like
 from importer.jobs.actions.commands import create, start
 from importer.models import ImportJob, SourceFile
-from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
+from importer.preparation.prepare import PreparedImport, prepare
 from importer.preparation.presets import header_difference, header_of
+from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from importer.sources.several import as_one
 from importer.sources.upload_storage import is_there
@@ -111,15 +112,8 @@ def run_again(job: ImportJob, newest: int, user: User | None = None, *, options:
 
 def request_of(job: ImportJob) -> ImportRequest:
     """The request that makes the same import again."""
-    return ImportRequest(
-        options=options_again(job),
-        dialect=job.file_dialect,
-        mapping=job.mapping,
-        fillings=job.fillings,
-        new_table=new_table_again(job),
-        added_columns=job.plan.added_columns,
-        accept_guesses=True,
-    )
+    made = {"new_table": new_table_again(job), "added_columns": job.plan.added_columns}
+    return ImportRequest.like(job, options=options_again(job), accept_guesses=True, **made)
 
 
 def options_again(job: ImportJob) -> Options:

@@ -24,7 +24,8 @@ from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Level, Target, Trial
 from importer.models.outcomes import CANCELLED, UNKNOWN
-from importer.preparation.prepare import ImportRequest, PreparedImport, prepare, require_load
+from importer.preparation.prepare import PreparedImport, prepare, require_load
+from importer.preparation.request import ImportRequest
 from importer.sources import uploads
 from importer.worker.hosts import presence
 

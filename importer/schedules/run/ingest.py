@@ -22,7 +22,8 @@ from importer.engine.reading.reading import Reading
 from importer.engine.source.profile.profile import profile_file
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.models.outcomes.in_backup import was_in_backup
-from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
+from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.request import ImportRequest
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import listed_file
 from importer.schedules.run.owner import require_grants_of_owner
@@ -250,17 +251,7 @@ def _prepare(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
     schema_drift.reconcile(schedule, profile)
     if asked := differing_lines(place, profile, [each.column for each in schedule.mapping]):
         raise NeedsAnswer(Reading(profile.dialect, (asked,), ()), picked.source.name)
-    return prepare(
-        picked.source,
-        schedule.target,
-        schedule.table,
-        ImportRequest(
-            dialect=dialect,
-            mapping=schedule.mapping,
-            fillings=schedule.fillings,
-            options=schedule.options,
-        ),
-    )
+    return prepare(picked.source, schedule.target, schedule.table, ImportRequest.like(schedule))
 
 
 def _attach(run: ScheduleRun, picked: DiscoveredFile, job: ImportJob) -> None:

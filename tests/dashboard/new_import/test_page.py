@@ -11,7 +11,9 @@ from django.urls import reverse
 from dashboard.new_import.grid.cells import ROWS_SHOWN
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.schema.table import read_table
 from importer.models import ImportJob, SourceFile, Target
+from importer.preparation import loadable_tables
 from importer.sources import parts, uploads
 from tests.people import operator
 from tests.targets import saved_target
@@ -121,6 +123,12 @@ class TestPreview:
         assert "<script>alert" not in html
         assert f"into {target.database}.cities</button>" in html
         assert "LOAD DATA LOCAL INFILE" in html
+
+    def test_the_table_is_read_once(self, browser, user, target, monkeypatch):
+        read = []
+        monkeypatch.setattr(loadable_tables, "read_table", lambda *args: read.append(args) or read_table(*args))
+        show(browser, uploaded(user))
+        assert len(read) == 1
 
     def test_the_table_that_is_called_like_the_file_is_suggested(self, browser, user, target):
         assert shown_form(show(browser, uploaded(user)))["table"] == "cities"

@@ -23,7 +23,8 @@ from importer.engine.plan.options import Options
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, RetentionPolicy
 from importer.preparation.joined_files import FilesDiffer
-from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
+from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.retention import ended_jobs
 from importer.retention.files import remove_by_hand
 from importer.sources import parts, uploads

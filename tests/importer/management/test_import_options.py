@@ -38,39 +38,16 @@ def people(tmp_path: Path) -> Path:
     return path
 
 
-def parsed(*args: str) -> Options:
-    """The options that `millrace load` reads from its arguments."""
-    return prepared_by(*args).options
-
-
 def prepared_by(*args: str) -> PreparedImport:
     parser = load_command_class("importer", "import_csv").create_parser("manage.py", "import_csv")
     return prepare_from_options(vars(parser.parse_args(args)))
-
-
-def test_every_option_is_set_by_its_flag(target: Target, people: Path):
-    args = ["--target", "t", "--table", "people", "--method", "load_data_local", "--indexes", "keep", "--sort", "keep"]
-    args += ["--parallel", "2", "--chunk-size", "4M", "--commit-rows", "500", "--no-foreign-key-checks"]
-    args += ["--isolation", "read committed", "--session", "Sort_Buffer_Size=4M", "--session", "net_read_timeout=60"]
-    options = parsed(str(people), *args)
-    assert options == Options(
-        method="load_data_local",
-        indexes="keep",
-        sort="keep",
-        parallelism=2,
-        chunk_bytes=4 * 2**20,
-        commit_rows=500,
-        foreign_key_checks=False,
-        isolation="READ-COMMITTED",
-        session={"sort_buffer_size": "4M", "net_read_timeout": "60"},
-    )
 
 
 def test_flags_replace_options_of_a_preset_and_keep_the_others(target: Target, people: Path):
     saved = Options(commit_rows=7, foreign_key_checks=False, session={"net_read_timeout": "60"})
     presets.save("p", prepare(uploads.register(people), target, "people", ImportRequest(options=saved)))
     args = ("--foreign-key-checks", "--session", "sort_buffer_size=1M")
-    options = parsed(str(people), "--preset", "p", *args)
+    options = prepared_by(str(people), "--preset", "p", *args).options
     assert options.commit_rows == 7
     assert options.foreign_key_checks
     assert options.session == {"net_read_timeout": "60", "sort_buffer_size": "1M"}

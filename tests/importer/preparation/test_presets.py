@@ -189,6 +189,7 @@ def test_a_name_that_cannot_be(target: Target, prices: Path, name: str):
     [
         (["--preset", "nope"], "no preset named nope"),
         (["--preset", "p", "--null", "NA"], "--null cannot be combined with --preset"),
+        (["--preset", "p", "--primary-key", "id"], "--primary-key cannot be combined with --preset"),
         (["--preset", "p", "--no-header"], "--no-header cannot be combined with --preset"),
         (["--preset", "p", "--header"], "--header cannot be combined with --preset"),
         (["--preset", "p", "--no-trailing-delimiter"], "--no-trailing-delimiter cannot be combined with --preset"),

@@ -11,7 +11,8 @@ from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.plan.options import Options
 from importer.engine.reading.questions import NeedsAnswer
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
+from importer.preparation.prepare import prepare
+from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from tests.importer.steps import run
 from tests.importer.worker.test_create_mode import told, types

@@ -11,7 +11,8 @@ from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
+from importer.preparation.prepare import prepare
+from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from tests.importer.steps import run
 from tests.targets import saved_target

@@ -68,7 +68,7 @@ def by_preset(target: Target, first: str, second: str) -> ImportJob:
     send(len(first))
     preset = presets.save("nightly", prepare(source, target, "t", ImportRequest(accept_guesses=True)))
     source, send = begun(second)
-    job = run(jobs.create(presets.prepare_with(preset, source, target, "t", Options())))
+    job = run(jobs.create(presets.prepare_with(preset, source, target, "t")))
     send(len(second))
     return run(job)
 

@@ -12,7 +12,8 @@ from importer.engine.plan.options import Options
 from importer.engine.schema.table import existing_tables
 from importer.engine.target import staging
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
+from importer.preparation.prepare import prepare
+from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from tests.importer.steps import now, run, until
 from tests.importer.word_file import word_file

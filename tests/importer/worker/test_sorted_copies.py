@@ -23,7 +23,8 @@ from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
+from importer.preparation.prepare import prepare
+from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from importer.worker import working_copies
 from tests.importer.steps import run, take

@@ -17,7 +17,7 @@ from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import LARGEST, Cursor, Page
 from dashboard.api.planning import beginning, prepared
 from dashboard.api.reports import Report
-from dashboard.api.wanted import ImportIn, OptionsIn, options_of
+from dashboard.api.wanted import ImportIn, OptionsIn
 from dashboard.jobs.list.filters import ORIGINS, STATES, Filters, matching
 from importer import jobs
 from importer.access import idempotency
@@ -27,6 +27,7 @@ from importer.engine.plan.option_specs import MOST_PARALLELISM, named
 from importer.models import ImportJob
 from importer.models.outcomes import outcome, outcome_words
 from importer.preparation import examination, presets
+from importer.preparation.request import options_of
 from importer.retention import ended_jobs
 
 router = Router(tags=["imports"])

@@ -9,10 +9,9 @@ from typing import Any, NoReturn
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.plan.previous_imports import EarlierLoad
 from importer.engine.stored import from_json
-from importer.management.command_line.remote.body import body_of, keep_written
 from importer.management.command_line.remote.files import Uploads, named_files
 from importer.management.command_line.remote.problems import PROBLEMS, AnyProblem
-from importer.management.import_options import add_flags, usage
+from importer.management.import_options import add_flags, usage, wish_of
 from importer.management.terminal.report_text import questions, repeated_line
 from importer.management.terminal.words import WORDS
 from importer.management.verbs.files import show_check, show_plan
@@ -39,7 +38,6 @@ def add_arguments(parser: ArgumentParser, word: str) -> None:
     """Add the options of `load`, `plan` or `check`."""
     parser.usage = usage(word, "--to TARGET --table TABLE")
     add_flags(parser, lambda _: None)
-    keep_written(parser)
     add_refusals(parser, LOCAL_ONLY)
 
 
@@ -176,7 +174,7 @@ def wanted_of(context: Context, uploads: Uploads) -> dict[str, Any]:
     """The request for the import of the options, for which the files of this machine are uploaded."""
     options = vars(context.options)
     named = named_files(options["file"], options["from_connection"], options["server_file"])
-    body = body_of(options)
+    body = wish_of(options)
     return (named or uploads.send(options["file"])) | body
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import json
 import subprocess
 import sys
 from contextlib import suppress
@@ -16,18 +17,22 @@ from config.contracts.outcomes import REFUSED
 from config.serving.refusals import problem_of
 from dashboard.api.wanted import ImportIn
 from importer.access import tokens
+from importer.engine.mapping.columns import FieldOverride
+from importer.engine.plan.options import Options
+from importer.engine.schema.new_table import NewColumn
 from importer.management.command_line.remote import files
-from importer.management.command_line.remote.body import body_of
 from importer.management.command_line.remote.load import LOCAL_ONLY, add_arguments
 from importer.management.command_line.remote.main import REMOTE, _Parser, main
 from importer.management.command_line.remote.output import Output
 from importer.management.command_line.remote.tokens import token_from
 from importer.management.command_line.start import command_of
+from importer.management.import_options import wish_of
 from importer.management.terminal.lists import NONE_TO_LIST
 from importer.management.terminal.words import PROGRAM, WORDS
 from importer.management.verbs import schedules
 from importer.management.verbs.verb import add_options
 from importer.models import ImportJob, MappingPreset, ScheduleRun, Scope, SourceFile, Target
+from importer.preparation.request import ImportRequest, NewTableRequest
 from millrace_client.problems import ServerProblem
 from tests.documents import read
 from tests.importer.management.command_line.interrupts import press_ctrl_c_in_sleep
@@ -337,30 +342,29 @@ class TestWithoutAServer:
             " --primary-key id --no-widen --keep-blank-lines --widths 5,20 --format fixed --session sort_buffer_size=1"
             " --match name --ignore-fields --accept-guesses --add-column town=text"
         )
-        body = body_of(vars(remote_parser().parse_intermixed_args(line.split())))
-        wanted = ImportIn(**body)
-        assert wanted.format.known()["delimiter"] == "\t"
-        assert wanted.format.known()["blank_lines"] == "keep"
-        assert [each.override().column for each in wanted.columns] == ["amount", ""]
-        assert wanted.columns[0].override().datetime_format == "%d.%m.%Y"
-        assert [each.source for each in wanted.fillings()] == ["file", "text"]
-        assert wanted.new_table.request().widen is False
-        assert wanted.add_columns == {"town": "text"}
-        assert wanted.options.dict(exclude_none=True) == {
-            "mode": "create", "on_error": "reject", "max_rejects": "none", "chunk_bytes": 2 * 2**20, "parallelism": 3,
-            "session": {"sort_buffer_size": "1"},
-        }  # fmt: skip
+        body = wish_of(vars(remote_parser().parse_intermixed_args(line.split())))
+        assert ImportIn(**body).wish() == json.loads(json.dumps(body))
+        request = ImportRequest.of(body)
+        assert request.known_format["delimiter"] == "\t"
+        assert request.known_format["blank_lines"] == "keep"
+        assert [each.column for each in request.overrides] == ["amount", ""]
+        assert request.overrides[0] == FieldOverride("price", "amount", None, ("-",), "%d.%m.%Y")
+        assert [each.source for each in request.fillings] == ["file", "text"]
+        assert request.new_table == NewTableRequest({"amount": "int"}, ("id",), widen=False)
+        assert request.added_columns == (NewColumn("town", "text"),)
+        session = {"sort_buffer_size": "1"}
+        assert request.options == Options("create", "reject", chunk_bytes=2 * 2**20, parallelism=3, session=session)
 
     def test_no_option_is_ignored(self):
         options = Recorded(vars(remote_parser().parse_intermixed_args(["a.csv", "--to", "t"])))
-        body_of(options)
+        wish_of(options)
         # Which files are meant is another part of the request, and --plan-only is another request.
         elsewhere = {"file", "from_connection", "server_file", "plan_only"}
         assert set(options) - options.read - elsewhere == {action.dest for action in refused()}
 
     def test_with_a_preset_nothing_is_stated_that_was_not_given(self):
         line = ["a.csv", "--preset", "orders"]
-        assert body_of(vars(remote_parser().parse_intermixed_args(line))) == {"preset": "orders"}
+        assert wish_of(vars(remote_parser().parse_intermixed_args(line))) == {"preset": "orders"}
 
     def test_files_of_the_server_are_named(self):
         assert files.named_files(["2026-*.csv"], "incoming") == {"connection": "incoming", "paths": ["2026-*.csv"]}
