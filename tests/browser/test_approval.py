@@ -7,9 +7,9 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from importer import jobs
-from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import ImportJob, Target
 from tests.browser.conftest import expect_no_scrolling_sideways
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.jobs.test_approval import created, now
 from tests.people import operator
 from tests.stack import Stack, wait_until
@@ -21,8 +21,7 @@ Status = ImportJob.Status
 @pytest.fixture
 def waiting(mariadb, stack: Stack, transactional_db, tmp_path: Path) -> ImportJob:
     """An import of Ann's that the workers have scanned."""
-    with connect(mariadb) as connection:
-        execute(connection, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))")
+    run_sql(mariadb, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))")
     target = saved_target(mariadb, "t")
     Target.objects.filter(pk=target.pk).update(needs_approval=True)
     path = tmp_path / "words.csv"
@@ -41,8 +40,7 @@ def test_the_workers_load_it_once_another_person_has_clicked(page, waiting):
     wait_until(lambda: now(waiting).ended, what="the end of the import")
     job = now(waiting)
     assert (job.status, job.balanced, job.approved_by.username) == (Status.SUCCEEDED, True, "admin")
-    with connect(job.target.address) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(2000,)]
+    assert rows_of(job.target.address, "SELECT COUNT(*) FROM t") == [(2000,)]
 
 
 def test_a_refusal_ends_it_and_its_owner_reads_why(page, waiting):
@@ -51,5 +49,4 @@ def test_a_refusal_ends_it_and_its_owner_reads_why(page, waiting):
     page.get_by_role("button", name="Refuse").click()
     wait_until(lambda: now(waiting).ended, what="the end of the import")
     expect(page.locator("#job-problem")).to_contain_text("admin refused this import: wrong month")
-    with connect(now(waiting).target.address) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(0,)]
+    assert rows_of(now(waiting).target.address, "SELECT COUNT(*) FROM t") == [(0,)]

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.models import ImportJob
 from tests.browser.test_upload_page import drop
+from tests.engine.loads import run_sql
 from tests.targets import TestServer, saved_target
 
 ROWS = 3000
@@ -24,8 +25,7 @@ COUNT_CLICKS = """addEventListener("pointerdown", () => {
 @pytest.fixture
 def each_database(server: TestServer) -> Iterator[Address]:
     with server.fresh_database() as address:
-        with connect(address) as connection:
-            execute(connection, f"CREATE TABLE orders ({COLUMNS}) CHARSET utf8mb4")
+        run_sql(address, f"CREATE TABLE orders ({COLUMNS}) CHARSET utf8mb4")
         saved_target(address)
         yield address
 

@@ -8,8 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.models import ImportJob
+from tests.engine.loads import rows_of, run_sql
 from tests.stack import wait_until
 from tests.targets import TestServer, saved_target
 
@@ -68,8 +69,7 @@ def each_database(server: TestServer) -> Iterator[Address]:
 def test_from_signing_in_to_the_balanced_equation(page: Page, each_database: Address, people: Path):
     database = each_database
     sign_in(page)
-    with connect(database) as connection:
-        execute(connection, f"CREATE TABLE people ({COLUMNS})")
+    run_sql(database, f"CREATE TABLE people ({COLUMNS})")
     add_target(page, database)
     upload(page, people, "people")
     page.get_by_role("button", name="into warehouse.people").or_(
@@ -77,16 +77,14 @@ def test_from_signing_in_to_the_balanced_equation(page: Page, each_database: Add
     ).click()
     expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
     expect(page.locator("#job-equation")).to_contain_text(f"{ROWS:,}")
-    with connect(database) as connection:
-        found = fetch_all(connection, "SELECT COUNT(*), COUNT(score), MIN(name), MAX(seen) FROM people")[0]
+    found = rows_of(database, "SELECT COUNT(*), COUNT(score), MIN(name), MAX(seen) FROM people")[0]
     assert (found[0], found[1], found[2], str(found[3])) == (ROWS, ROWS // 4, 'Zoë, "0"', "2024-01-28 10:00:00")
 
 
 def test_a_bad_row_is_named_on_the_job_page_and_nothing_of_its_chunk_is_kept(
     page: Page, database: Address, people: Path
 ):
-    with connect(database) as connection:
-        execute(connection, f"CREATE TABLE people ({COLUMNS})")
+    run_sql(database, f"CREATE TABLE people ({COLUMNS})")
     people.write_text(people.read_text().replace("\n150,", "\n15O,"))
     saved_target(database)
     upload(page, people, "people")
@@ -94,14 +92,11 @@ def test_a_bad_row_is_named_on_the_job_page_and_nothing_of_its_chunk_is_kept(
     expect(page.get_by_text("15O").first).to_be_visible(timeout=60_000)
     expect(page.get_by_text("line 152").first).to_be_visible()
     wait_until(lambda: ImportJob.objects.get().ended)
-    with connect(database) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*) FROM people") == [(0,)]
+    assert rows_of(database, "SELECT COUNT(*) FROM people") == [(0,)]
 
 
 def test_a_table_is_replaced_and_restored_with_one_click(page: Page, database: Address, people: Path):
-    with connect(database) as connection:
-        execute(connection, f"CREATE TABLE people ({COLUMNS})")
-        execute(connection, "INSERT INTO people VALUES (1, 'was there', NULL, NULL)")
+    run_sql(database, f"CREATE TABLE people ({COLUMNS})", "INSERT INTO people VALUES (1, 'was there', NULL, NULL)")
     saved_target(database)
     upload(page, people, "people")
     page.get_by_text("Import mode", exact=True).click()
@@ -115,10 +110,8 @@ def test_a_table_is_replaced_and_restored_with_one_click(page: Page, database: A
     page.get_by_role("button", name="Restore the old table").press("Enter")
     expect(page.get_by_role("heading", name="The old table is back")).to_be_visible()
     expect(page.locator("#job-restore")).to_have_count(0)
-    with connect(database) as connection:
-        assert fetch_all(connection, "SELECT name FROM people") == [("was there",)]
+    assert rows_of(database, "SELECT name FROM people") == [("was there",)]
     page.locator("#job-drop-backup").press("Enter")
     page.get_by_role("button", name="Drop the table").press("Enter")
     expect(page.locator("#job-table-backup")).to_contain_text("The table of this import is dropped")
-    with connect(database) as connection:
-        assert {row[0] for row in fetch_all(connection, "SHOW TABLES")} == {"people", "millrace_ledger"}
+    assert {row[0] for row in rows_of(database, "SHOW TABLES")} == {"people", "millrace_ledger"}

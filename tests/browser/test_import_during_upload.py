@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 
-from importer.engine.mysql.connection import connect, fetch_all
 from importer.models import Examination, ImportJob, SourceFile, Target
 from importer.preparation import examine
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.browser.test_reach import AXE, FIND, LOADED
+from tests.engine.loads import rows_of
 from tests.importer.steps import run
 from tests.targets import target_with
 
@@ -59,8 +59,7 @@ def held_after_first_part(page: Page) -> Callable[[], None]:
 
 
 def in_table(target: Target) -> int:
-    with connect(target.address) as connection:
-        return int(fetch_all(connection, "SELECT COUNT(*) FROM numbers")[0][0])
+    return int(rows_of(target.address, "SELECT COUNT(*) FROM numbers")[0][0])
 
 
 def accessible(page: Page) -> None:

@@ -7,11 +7,12 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.connection import Address
 from importer.models import ImportJob, MappingPreset, SourceFile
 from importer.sources import uploads
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.browser.held import HeldRequest
+from tests.engine.loads import run_sql
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,8 +26,7 @@ ROWS = "id;price;sold;day;kind;name;flags;extra\n1;1.234,50;ja;31.12.2024;a; ZoÃ
 
 @pytest.fixture
 def upload(database: Address, tmp_path: Path, opened) -> SourceFile:
-    with connect(database) as connection:
-        execute(connection, f"CREATE TABLE prices ({COLUMNS}) CHARSET utf8mb4")
+    run_sql(database, f"CREATE TABLE prices ({COLUMNS}) CHARSET utf8mb4")
     saved_target(database)
     return uploaded(tmp_path)
 
@@ -115,8 +115,7 @@ def test_a_field_is_dragged_onto_a_column_that_no_field_fills(opened, upload: So
 
 def test_three_hundred_columns_are_few_nodes(opened, upload: SourceFile, database: Address, tmp_path: Path):
     names = [f"measure_{number:03}" for number in range(300)]
-    with connect(database) as connection:
-        execute(connection, f"CREATE TABLE wide ({', '.join(f'{name} INT' for name in names)})")
+    run_sql(database, f"CREATE TABLE wide ({', '.join(f'{name} INT' for name in names)})")
     source = registered(tmp_path / "wide.csv", "\n".join(map(",".join, [names, *[["1"] * 300] * 100])))
     page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
     assert page.evaluate("document.querySelectorAll('*').length") < 3000

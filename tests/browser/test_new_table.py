@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.models import ImportJob, SourceFile
 from importer.sources import uploads
+from tests.engine.loads import rows_of
 from tests.importer.steps import run
 from tests.targets import saved_target
 
@@ -76,8 +77,7 @@ def test_a_type_that_is_chosen_for_ambiguous_dates_asks_for_their_format(opened,
     page.get_by_role("button", name="into").click()
     page.wait_for_url("**/jobs/**")
     assert run(ImportJob.objects.get()).problem == {}
-    with connect(database) as connection:
-        days = fetch_all(connection, "SELECT day FROM Bestellungen ORDER BY id")
+    days = rows_of(database, "SELECT day FROM Bestellungen ORDER BY id")
     assert days == [(date(2024, 2, 1),), (date(2024, 4, 3),)]
 
 
@@ -101,5 +101,4 @@ def test_one_value_that_is_no_date_is_asked_about_and_the_answer_taken(
     page.wait_for_url("**/jobs/**")
     job = run(ImportJob.objects.get())
     assert (job.problem, job.loaded_rows) == ({}, 22)
-    with connect(database) as connection:
-        assert fetch_all(connection, "SELECT day FROM Bestellungen WHERE id = 9") == [(stored,)]
+    assert rows_of(database, "SELECT day FROM Bestellungen WHERE id = 9") == [(stored,)]

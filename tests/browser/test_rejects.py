@@ -7,13 +7,14 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, Route, expect
 
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.models import ImportJob, RowFix
 from tests.browser.held import HeldRequest
 from tests.browser.test_import import add_target, upload
 from tests.dashboard.job_data import make_job
 from tests.dashboard.jobs.test_reject_grid import ORDERS, imported
 from tests.dashboard.reject_data import write_parts
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
 from tests.stack import wait_until
 
@@ -45,13 +46,12 @@ def written(path: Path) -> Path:
 
 
 def count(database: Address) -> tuple:
-    with connect(database) as connection:
-        return fetch_all(connection, "SELECT COUNT(*), SUM(id) FROM people")[0]
+    return rows_of(database, "SELECT COUNT(*), SUM(id) FROM people")[0]
 
 
 def test_bad_rows_are_rejected_corrected_and_loaded_again(page: Page, database: Address, tmp_path: Path):
-    with connect(database) as connection:
-        execute(connection, f"CREATE TABLE people ({COLUMNS})")
+    run_sql(database, f"CREATE TABLE people ({COLUMNS})")
+    page.goto("/")
     add_target(page, database)
     upload(page, written(tmp_path / "people.csv"), "people")
     page.get_by_text("Error handling", exact=True).click()
@@ -88,10 +88,10 @@ def test_bad_rows_are_rejected_corrected_and_loaded_again(page: Page, database: 
 
 
 def test_they_load_as_they_are_once_the_table_takes_them(page: Page, database: Address, tmp_path: Path):
-    with connect(database) as connection:
-        execute(connection, f"CREATE TABLE people ({COLUMNS})")
+    run_sql(database, f"CREATE TABLE people ({COLUMNS})")
     path = tmp_path / "people.csv"
     path.write_text("id,name,seen,score\n" + "".join(f"{n},{'long ' * (n % 9)},,\n" for n in range(900)))
+    page.goto("/")
     add_target(page, database)
     upload(page, path, "people")
     page.get_by_text("Error handling", exact=True).click()
@@ -102,8 +102,7 @@ def test_they_load_as_they_are_once_the_table_takes_them(page: Page, database: A
     page.get_by_role("button", name=".people").click()
     expect(page.get_by_text("1 to 50 of 400")).to_be_visible(timeout=60_000)
     wait_until(lambda: ImportJob.objects.get().ended)
-    with connect(database) as connection:
-        execute(connection, "ALTER TABLE people MODIFY name VARCHAR(60) NOT NULL")
+    run_sql(database, "ALTER TABLE people MODIFY name VARCHAR(60) NOT NULL")
     page.get_by_text("Other ways to bring them in").click()
     page.get_by_role("button", name="Load these again").click()
     page.wait_for_url(re.compile(r"/new/.*again="))

@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from importer import queue, schedules
 from importer.connections import operations
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.preparation.prepare import ImportRequest, prepare
@@ -26,6 +26,7 @@ from importer.queue import Message
 from importer.schedules import ScheduleRequest
 from importer.schedules.scheduler import record_run
 from importer.sources import uploads
+from tests.engine.loads import rows_of
 from tests.stack import wait_until
 from tests.targets import TestServer, saved_target
 
@@ -88,8 +89,7 @@ def expect_one_amber(marks: Locator) -> None:
 
 
 def count(database: Address) -> int:
-    with connect(database) as connection:
-        return fetch_all(connection, "SELECT COUNT(*) FROM sales")[0][0]
+    return rows_of(database, "SELECT COUNT(*) FROM sales")[0][0]
 
 
 def test_a_lossy_night_is_amber_everywhere_and_is_fixed_from_home(

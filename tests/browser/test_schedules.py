@@ -10,14 +10,14 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.models import Channel, Schedule, SourceConnection
 from importer.models.channel import Event
 from importer.notifications import channels
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.documents import read
-from tests.engine.loads import run_sql
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.notifications.receivers import Hook, Inbox, mail_catcher, web_catcher
 from tests.stack import Stack, wait_until
 from tests.targets import TestServer, saved_target
@@ -90,8 +90,7 @@ def test_from_an_import_to_a_schedule_that_loads_moves_and_tells(
     assert sorted(str(each.relative_to(folder)) for each in folder.rglob("*.csv")) == [
         "loaded/words-2.csv", "words-3.csv",
     ]  # fmt: skip
-    with connect(database) as connection:
-        assert fetch_all(connection, "SELECT n, word FROM words ORDER BY n") == [(1, "one"), (2, "two")]
+    assert rows_of(database, "SELECT n, word FROM words ORDER BY n") == [(1, "one"), (2, "two")]
     inbox, hook = told
     wait_until(lambda: inbox.came and hook.came, what="both messages")
     told_of = read(hook.came[0][1])

@@ -1,8 +1,10 @@
 """A real stack of processes, and a job to disturb."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 from zlib import crc32
 
 import pytest
@@ -10,19 +12,20 @@ from django.db import connections
 
 from importer import jobs
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
+from tests.engine.loads import rows_of
 from tests.faults import trying as labs
 from tests.faults.keyless import Keyless, planned, write_rows
 from tests.stack import Stack, wait_until
-from tests.targets import saved_target
+from tests.targets import target_with
 
 ROWS = 100_000
 COLUMNS = "n INT NOT NULL, word VARCHAR(40) NOT NULL, amount DECIMAL(12,2), at DATETIME"
-TABLES = {"keyed": f"{COLUMNS}, PRIMARY KEY (n)", "unkeyed": COLUMNS}
+TABLES = {"keyed": f"{COLUMNS}, PRIMARY KEY (n)", "unkeyed": COLUMNS, "numbers": "n INT"}
 # Small chunks, so that there is always one in flight to disturb.
 CHUNK_BYTES = 128 * 1024
 
@@ -70,8 +73,7 @@ class Disturbed:
 
     def contents(self) -> tuple:
         sql = "SELECT COUNT(*), COUNT(DISTINCT n), SUM(n), SUM(CRC32(word)), SUM(amount), MIN(at), MAX(at) FROM {}"
-        with connect(self.address) as connection:
-            row = fetch_all(connection, sql.format(self.job.table_name))[0]
+        row = rows_of(self.address, sql.format(self.job.table_name))[0]
         return tuple(int(value) for value in row[:5]) + tuple(str(value) for value in row[5:])
 
     def no_connection_is_left(self) -> None:
@@ -84,6 +86,9 @@ class Disturbed:
 
     def _status(self, status: str) -> bool:
         return Chunk.objects.filter(job=self.job, status=status).exists()
+
+
+D = TypeVar("D", bound=Disturbed)
 
 
 @cache
@@ -100,19 +105,29 @@ def expected_contents() -> tuple:
     )
 
 
+def created(address: Address, path: Path, table: str, **options: object) -> ImportJob:
+    """An import of the file into a new one of TABLES, not started."""
+    target = target_with(
+        address, f"CREATE TABLE {table} ({TABLES[table]}) CHARACTER SET utf8mb4", name=address.database
+    )
+    request = ImportRequest(options=Options(**{"chunk_bytes": CHUNK_BYTES, "parallelism": 2, **options}))
+    return jobs.create(prepare(uploads.register(path), target, table, request))
+
+
+@contextmanager
+def under_way(started: D) -> Iterator[D]:
+    """The import runs, and is over before the next test."""
+    jobs.start(started.job.pk)
+    yield started
+    wait_until(started.over, what="the job's end before the next test")
+    connections.close_all()
+
+
 @pytest.fixture
 def disturbed(stack: Stack, database: Address, many_rows: Path, transactional_db) -> Iterator[Disturbed]:
     """A job under way on each server, into a table without a key: a row that came twice would stay."""
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, f"CREATE TABLE unkeyed ({TABLES['unkeyed']}) CHARACTER SET utf8mb4")
-    target = saved_target(database, database.database)
-    options = Options(chunk_bytes=CHUNK_BYTES, parallelism=2)
-    job = jobs.create(prepare(uploads.register(many_rows), target, "unkeyed", ImportRequest(options=options)))
-    jobs.start(job.pk)
-    yield Disturbed(job, database)
-    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
-    connections.close_all()
+    with under_way(Disturbed(created(database, many_rows, "unkeyed"), database)) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,14 @@ import random
 from pathlib import Path
 
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.indexes import show_create
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
+from tests.engine.loads import rows_of, run_sql
 from tests.stack import wait_until
 from tests.targets import saved_target
 
@@ -49,8 +50,7 @@ class Keyless:
     def builds(self) -> bool:
         """Whether the server is putting keys back at this moment."""
         sql = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'ALTER TABLE%%ADD KEY%%'"
-        with connect(self.address) as connection:
-            return fetch_all(connection, sql)[0][0] > 0
+        return rows_of(self.address, sql)[0][0] > 0
 
     def ends(self, *statuses: str) -> ImportJob:
         """The job, ended in one of these ways, its table with the very keys that it had."""
@@ -67,10 +67,12 @@ class Keyless:
 
 def planned(address: Address, path: Path) -> Keyless:
     """A new table and an import of the file into it, not started."""
-    with connect(address) as connection:
-        execute(connection, "CREATE TABLE parent (id INT PRIMARY KEY)")
-        execute(connection, "INSERT INTO parent VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8)")
-        execute(connection, TABLE)
+    run_sql(
+        address,
+        "CREATE TABLE parent (id INT PRIMARY KEY)",
+        "INSERT INTO parent VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8)",
+        TABLE,
+    )
     options = Options(chunk_bytes=256 * 1024, parallelism=2, indexes="defer", foreign_keys="defer")
     target = saved_target(address, address.database)
     return Keyless(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))), address)

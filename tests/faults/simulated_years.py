@@ -1,6 +1,9 @@
 """Years of due times in zones that move their clocks, with everything that happens to those who take them up.
 
-Not collected by itself: `python -m tests.faults.due_times` runs it; tests/importer/schedules takes a small part of it.
+Not collected by itself: `DUE_YEARS=2 pytest -rP --timeout=0 tests/faults/simulated_years.py` runs it, and
+tests/importer/schedules takes some of it. A schedule runs for so many years in every zone whose clocks are moved (of
+those that are always moved alike, in one), from a year on in which they are. Each due time must have run exactly once,
+or be on record as left out. DUE_PART=1/2 takes the first of two halves of the zones: for two processes at once.
 """
 
 import os

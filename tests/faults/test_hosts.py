@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address
+from tests.engine.loads import rows_of, run_sql
 from tests.faults.hosts.installation import LEASE, Installation, installation
 from tests.faults.hosts.network import can_isolate, network
 from tests.stack import wait_until
@@ -80,8 +81,7 @@ def listener_at(host: Place, port: int) -> Iterator[None]:
 def test_two_hosts_load_what_a_third_received(server: TestServer, tmp_path: Path):
     lines = rows()
     with server.fresh_database() as own, server.fresh_database() as target:
-        with connect(target) as connection:
-            execute(connection, TABLE)
+        run_sql(target, TABLE)
         with installation(tmp_path, own, target, **LEASE) as running:
             running.upload("\n".join(["n,word", *lines, ""]).encode(), "t.csv", killed=MEGABYTES > 0)
             running.import_it(chunk_bytes=MEGABYTES * 2**14 or 2**15)
@@ -106,7 +106,4 @@ def lose_the_store(running: Installation) -> None:
 def assert_exact(target: Address, count: int) -> None:
     """Each row of the file but the bad ones is in the table, once."""
     good = [n for n in range(1, count + 1) if n % BAD]
-    with connect(target) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*), COUNT(DISTINCT n), SUM(n) FROM t") == [
-            (len(good), len(good), sum(good))
-        ]
+    assert rows_of(target, "SELECT COUNT(*), COUNT(DISTINCT n), SUM(n) FROM t") == [(len(good), len(good), sum(good))]

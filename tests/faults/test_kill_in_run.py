@@ -6,19 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connections
 from django.db.models import Max, Sum
 
 from importer import jobs
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.plan.options import Options
+from importer.engine.mysql.connection import Address, connect
 from importer.models import Chunk, ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.faults.conftest import Disturbed
+from tests.engine.loads import rows_of
+from tests.faults.conftest import Disturbed, created, under_way
 from tests.stack import Stack, wait_until
-from tests.targets import saved_target
 
 ROWS = 1500
 
@@ -36,8 +32,7 @@ class OneRowEach(Disturbed):
         self.no_connection_is_left()
 
     def contents(self) -> tuple:
-        with connect(self.address) as connection:
-            count, total = fetch_all(connection, "SELECT COUNT(*), SUM(n) FROM t")[0]
+        count, total = rows_of(self.address, "SELECT COUNT(*), SUM(n) FROM numbers")[0]
         return count, int(total or 0)
 
     def of_all(self, what: Sum | Max) -> int:
@@ -46,17 +41,11 @@ class OneRowEach(Disturbed):
 
 @pytest.fixture
 def one_row_each(stack: Stack, database: Address, tmp_path: Path, transactional_db) -> Iterator[OneRowEach]:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (n INT)")
     path = tmp_path / "rows.csv"
     path.write_text("n\n" + "".join(f"{n}\n" for n in range(ROWS)))
-    options = Options(commit_rows=1, parallelism=2)
-    job = jobs.create(prepare(uploads.register(path), saved_target(database), "t", ImportRequest(options=options)))
-    jobs.start(job.pk)
-    yield OneRowEach(job, database)
-    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
-    connections.close_all()
+    job = created(database, path, "numbers", chunk_bytes=None, commit_rows=1)
+    with under_way(OneRowEach(job, database)) as running:
+        yield running
 
 
 def test_a_killed_worker_is_held_against_the_chunk_in_its_hand_alone(one_row_each: OneRowEach, stack: Stack):

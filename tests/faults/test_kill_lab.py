@@ -1,4 +1,4 @@
-"""Kill the workers of a lab, or cancel it: no scratch table is left, nor anything else (lab.py does more)."""
+"""Kill the workers of a lab, or cancel it: no scratch table is left, nor anything else (random_moments.py: more)."""
 
 from collections.abc import Callable
 

@@ -6,18 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connections
 
-from importer import jobs
-from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute
-from importer.engine.plan.options import Options
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.faults.conftest import CHUNK_BYTES, ROWS, TABLES, Disturbed, expected_contents
+from tests.faults.conftest import ROWS, Disturbed, created, expected_contents, under_way
 from tests.stack import Stack, wait_until
-from tests.targets import TestServer, saved_target
+from tests.targets import TestServer
 
 pytestmark = pytest.mark.one_of("replacing")
 
@@ -35,21 +29,15 @@ def replacing(
     request: pytest.FixtureRequest, stack: Stack, database: Address, many_rows: Path, transactional_db
 ) -> Iterator[Disturbed]:
     """An import under way whose rows meet equal and other ones in the table."""
+    mode, policy = request.param
+    job = created(database, many_rows, "keyed", mode=mode, on_duplicate=policy)
     with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, f"CREATE TABLE keyed ({TABLES['keyed']}) CHARACTER SET utf8mb4")
         mariadb = "mariadb" in connection.get_server_info().lower()
         depth = "max_recursive_iterations" if mariadb else "cte_max_recursion_depth"
         execute(connection, f"SET SESSION {depth} = {ROWS}")
         execute(connection, THERE.format(last=ROWS - 1))
-    target = saved_target(database, database.database)
-    mode, policy = request.param
-    options = Options(mode=mode, on_duplicate=policy, chunk_bytes=CHUNK_BYTES, parallelism=2)
-    job = jobs.create(prepare(uploads.register(many_rows), target, "keyed", ImportRequest(options=options)))
-    jobs.start(job.pk)
-    yield Disturbed(job, database)
-    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
-    connections.close_all()
+    with under_way(Disturbed(job, database)) as running:
+        yield running
 
 
 def ends_well(replacing: Disturbed) -> None:

@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connections
 
 from importer import jobs
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.plan.options import Options
+from importer.engine.mysql.connection import Address
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.faults.conftest import CHUNK_BYTES, TABLES, Disturbed, expected_contents
+from tests.engine.loads import rows_of
+from tests.faults.conftest import Disturbed, created, expected_contents, under_way
 from tests.stack import Stack, wait_until
-from tests.targets import TestServer, saved_target
+from tests.targets import TestServer
 
 pytestmark = pytest.mark.one_of("staged")
 
@@ -29,16 +26,8 @@ def staged(
     request: pytest.FixtureRequest, stack: Stack, database: Address, many_rows: Path, transactional_db
 ) -> Iterator[Disturbed]:
     """A staged import under way, into a table with a primary key."""
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, f"CREATE TABLE keyed ({TABLES['keyed']}) CHARACTER SET utf8mb4")
-    target = saved_target(database, database.database)
-    options = Options(mode=request.param, chunk_bytes=CHUNK_BYTES, parallelism=2)
-    job = jobs.create(prepare(uploads.register(many_rows), target, "keyed", ImportRequest(options=options)))
-    jobs.start(job.pk)
-    yield Disturbed(job, database)
-    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
-    connections.close_all()
+    with under_way(Disturbed(created(database, many_rows, "keyed", mode=request.param), database)) as running:
+        yield running
 
 
 def ends_well(staged: Disturbed) -> None:
@@ -49,15 +38,13 @@ def ends_well(staged: Disturbed) -> None:
     assert (job.status, job.balanced) == (Status.SUCCEEDED, True)
     assert staged.contents() == expected_contents()
     wait_until(lambda: not now(staged).leftover, seconds=60, what="a clean target")
-    with connect(staged.address) as connection:
-        names = {row[0] for row in fetch_all(connection, "SHOW TABLES")}
+    names = {row[0] for row in rows_of(staged.address, "SHOW TABLES")}
     assert names == {"keyed", ledger.TABLE, *({job.kept_table} if job.kept_table else set())}
     staged.no_connection_is_left()
 
 
 def rows_in_table(staged: Disturbed) -> int:
-    with connect(staged.address) as connection:
-        return int(fetch_all(connection, "SELECT COUNT(*) FROM keyed")[0][0])
+    return int(rows_of(staged.address, "SELECT COUNT(*) FROM keyed")[0][0])
 
 
 def now(staged: Disturbed) -> ImportJob:

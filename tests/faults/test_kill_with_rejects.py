@@ -8,19 +8,15 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.db import connections
 
 from importer import jobs
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.plan.options import Options
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.faults.conftest import CHUNK_BYTES, ROWS, TABLES, Disturbed
+from tests.faults.conftest import ROWS, Disturbed, created, under_way
 from tests.stack import Stack, wait_until
-from tests.targets import TestServer, saved_target
+from tests.targets import TestServer
 
 # Found before they are sent, or only by the server.
 BAD = {n: f"x{n},bad,1,2024-01-01" for n in range(50, ROWS, 997)}
@@ -61,16 +57,9 @@ def rows_with_bad_ones(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def leaving_out(stack: Stack, database: Address, rows_with_bad_ones: Path, transactional_db) -> Iterator[LeavingOut]:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, f"CREATE TABLE keyed ({TABLES['keyed']})")
-    target = saved_target(database, database.database)
-    options = Options(chunk_bytes=CHUNK_BYTES, parallelism=2, on_error="reject")
-    job = jobs.create(prepare(uploads.register(rows_with_bad_ones), target, "keyed", ImportRequest(options=options)))
-    jobs.start(job.pk)
-    yield LeavingOut(job, database)
-    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
-    connections.close_all()
+    job = created(database, rows_with_bad_ones, "keyed", on_error="reject")
+    with under_way(LeavingOut(job, database)) as running:
+        yield running
 
 
 def test_undisturbed(leaving_out: LeavingOut):

@@ -13,10 +13,11 @@ from importer.engine.plan.options import Options
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
+from tests.engine.loads import rows_of
 from tests.faults.conftest import ROWS, Disturbed
 from tests.importer.steps import run
 from tests.stack import Stack, wait_until
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.both_servers
 
@@ -42,21 +43,17 @@ def waits(address: Address) -> bool:
 
 def waits_for_a_row(address: Address) -> bool:
     """Whether a transaction waits for a row. INNODB_TRX is not renewed while somebody reads it again and again."""
-    with connect(address) as connection:
-        return "LOCK WAIT" in fetch_all(connection, "SHOW ENGINE INNODB STATUS")[0][2]
+    return "LOCK WAIT" in rows_of(address, "SHOW ENGINE INNODB STATUS")[0][2]
 
 
 @pytest.fixture
 def few_rows(database: Address, tmp_path: Path, transactional_db) -> ImportJob:
     """An import of one chunk into a table with a key, not started."""
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (n INT PRIMARY KEY)")
-        execute(connection, "CREATE TABLE heavy (n INT)")
+    target = target_with(database, "CREATE TABLE t (n INT PRIMARY KEY)", "CREATE TABLE heavy (n INT)")
     path = tmp_path / "few.csv"
     path.write_text("n\n" + "".join(f"{n}\n" for n in range(FEW)))
     options = Options(indexes="keep", session={"innodb_lock_wait_timeout": "1"})
-    return jobs.create(prepare(uploads.register(path), saved_target(database), "t", ImportRequest(options=options)))
+    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
 
 
 LOCKS = ["LOCK TABLES unkeyed WRITE", "FLUSH TABLES WITH READ LOCK"]
@@ -133,5 +130,4 @@ def test_a_lock_that_stays_ends_the_import_with_the_reason(few_rows: ImportJob, 
         execute(other, "ROLLBACK")
     jobs.retry(job.pk)
     assert run(few_rows).status == Status.SUCCEEDED
-    with connect(database) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(FEW,)]
+    assert rows_of(database, "SELECT COUNT(*) FROM t") == [(FEW,)]

@@ -9,14 +9,12 @@ import pytest
 
 from importer import jobs
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.plan.options import Options
+from importer.engine.mysql.connection import Address
 from importer.models import Chunk, Total
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.faults.conftest import TABLES, Disturbed
+from tests.engine.loads import rows_of
+from tests.faults.conftest import Disturbed, created
 from tests.stack import Stack, wait_until
-from tests.targets import TestServer, saved_target
+from tests.targets import TestServer
 
 CHUNKS = 1000
 
@@ -44,12 +42,8 @@ def imports(
 
 def started_into(address: Address, path: Path) -> Disturbed:
     """Each chunk is a transaction of its own, because rows may be rejected. One at a time: all processes restart."""
-    with connect(address) as connection:
-        ledger.create(connection)
-        execute(connection, f"CREATE TABLE unkeyed ({TABLES['unkeyed']}) CHARACTER SET utf8mb4")
-    options = Options(chunk_bytes=path.stat().st_size // CHUNKS, parallelism=1, on_error="reject", max_rejects=1)
-    target = saved_target(address, address.database)
-    job = jobs.create(prepare(uploads.register(path), target, "unkeyed", ImportRequest(options=options)))
+    options = {"chunk_bytes": path.stat().st_size // CHUNKS, "parallelism": 1, "on_error": "reject", "max_rejects": 1}
+    job = created(address, path, "unkeyed", **options)
     jobs.start(job.pk)
     return Disturbed(job, address)
 
@@ -80,6 +74,5 @@ def test_every_process_restarts_while_a_thousand_chunks_load(imports: list[Distu
         assert chunks.count() >= CHUNKS
         assert set(chunks.values_list("attempt", "deaths")) == {(1, 0)}
         assert [problem for problem in chunks.values_list("problem", flat=True) if problem] == []
-        with connect(each.address) as connection:
-            assert fetch_all(connection, f"SELECT MAX(attempt) FROM {ledger.TABLE}") == [(1,)]
+        assert rows_of(each.address, f"SELECT MAX(attempt) FROM {ledger.TABLE}") == [(1,)]
     assert lost_workers() == before

@@ -8,14 +8,14 @@ import pytest
 from django.conf import settings
 
 from importer import jobs
-from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.engine.reading.stated import Stated
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
+from tests.engine.loads import rows_of
 from tests.stack import Stack, wait_until
-from tests.targets import saved_target
+from tests.targets import target_with
 
 ROWS = 12
 ROW_BYTES = 1_000_000
@@ -37,11 +37,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def unpacking(mariadb: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
     """A job whose file is being unpacked, for which the kind of server does not matter."""
-    with connect(mariadb) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (n INT)")
     request = ImportRequest(stated=Stated(ignore_fields=True))
-    job = jobs.create(prepare(uploads.register(packed), saved_target(mariadb), "t", request))
+    job = jobs.create(prepare(uploads.register(packed), target_with(mariadb, "CREATE TABLE t (n INT)"), "t", request))
     jobs.start(job.pk)
     wait_until(lambda: any(part.stat().st_size for part in parts()), what="a copy that is begun")
     return job
@@ -66,8 +63,7 @@ def test_the_worker_that_unpacks_is_killed(unpacking: ImportJob, mariadb: Addres
     stack.control_worker.start()
     job = ended(unpacking)
     assert (job.status, job.loaded_rows, job.problem) == (ImportJob.Status.SUCCEEDED, ROWS, {})
-    with connect(mariadb) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*), SUM(n) FROM t")[0] == (ROWS, 7 * ROWS)
+    assert rows_of(mariadb, "SELECT COUNT(*), SUM(n) FROM t")[0] == (ROWS, 7 * ROWS)
     wait_until(nothing_is_left, what="the copy and the part to go")
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from importer.engine.mysql.connection import connect, execute
 from importer.models import Target
 from importer.targets import TargetUrl, add_or_replace
 from tests.dashboard.api.program import Program
+from tests.engine.loads import run_sql
 from tests.people import admin, operator
 
 CREATE = "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, amount DECIMAL(8,2))"
@@ -13,8 +13,7 @@ CREATE = "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, am
 
 def make_target(address, name: str = "warehouse") -> Target:
     """A target for this database, with the table orders in it."""
-    with connect(address) as connection:
-        execute(connection, CREATE)
+    run_sql(address, CREATE)
     url = TargetUrl(address.host, address.port, address.user, address.database)
     return add_or_replace(name, url, password=address.password)
 

@@ -12,10 +12,10 @@ from django.db.models import F
 from dashboard.api.events import JobEvents
 from dashboard.api.resources.imports import checks
 from importer.access import idempotency
-from importer.engine.mysql.connection import connect, fetch_all
 from importer.models import AccessToken, AuditEvent, Grant, ImportJob, SourceFile
 from tests.dashboard.api.conftest import make_target
 from tests.dashboard.api.program import problem
+from tests.engine.loads import rows_of
 from tests.importer.steps import run
 
 ROWS = b"id,name,amount\n1,ann,1.50\n2,bob,\n"
@@ -29,8 +29,7 @@ def prepared(program, target):
 
 
 def rows(target):
-    with connect(target.address) as connection:
-        return fetch_all(connection, "SELECT id, name, amount FROM orders ORDER BY id")
+    return rows_of(target.address, "SELECT id, name, amount FROM orders ORDER BY id")
 
 
 def test_a_file_is_loaded_and_its_report_balances(database, no_workers, program, transactional_db):
@@ -146,8 +145,7 @@ class TestQuestions:
         assert "ADD COLUMN `price` decimal(9,2) NULL" in str(planned["plan"]["sql"])
         assert program.send("POST", "imports", wanted).status_code == 201
         run(ImportJob.objects.get())
-        with connect(target.address) as connection:
-            assert fetch_all(connection, "SELECT CAST(price AS CHAR) FROM orders") == [("1.50",)]
+        assert rows_of(target.address, "SELECT CAST(price AS CHAR) FROM orders") == [("1.50",)]
 
     def test_another_label_is_refused_with_those_that_there_are(self, program, asked):
         guess = program.send("POST", "plans", asked).json()["reading"]["guesses"][0]

@@ -14,9 +14,11 @@ from tests.importer.jobs.test_approval import created, now
 from tests.importer.steps import run
 from tests.people import admin, operator, viewer
 
-pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.both_servers]
+pytestmark = pytest.mark.usefixtures("no_workers")
 Status = ImportJob.Status
-target, ann, bob, file = of_import.target, of_import.ann, of_import.bob, of_import.file
+database, target, ann, bob, file = (
+    getattr(of_import, fixture) for fixture in ("database", "target", "ann", "bob", "file")
+)
 
 
 @pytest.fixture

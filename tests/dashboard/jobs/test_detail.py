@@ -14,12 +14,12 @@ from django.utils import timezone
 from dashboard.jobs.progress import progress
 from importer import queue
 from importer.engine.errors import BadRow, Problem, TargetUnreachable
-from importer.engine.mysql.connection import connect, execute
 from importer.history.chunks import map as chunk_map
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.worker import live_progress
 from importer.worker.hosts import presence
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user, page
+from tests.engine.loads import run_sql
 
 pytestmark = pytest.mark.django_db
 
@@ -236,8 +236,7 @@ class TestButtons:
             assert status_of(job) == status
 
     def test_retry_goes_on_into_the_table_as_it_is_now(self, browser, database):
-        with connect(database) as server:
-            execute(server, "CREATE TABLE nodes (id INT, lat DOUBLE, lon DOUBLE, later INT NULL)")
+        run_sql(database, "CREATE TABLE nodes (id INT, lat DOUBLE, lon DOUBLE, later INT NULL)")
         job = make_job("failed", chunks=4, loaded=2, schema_name=database.database)
         Target.objects.filter(pk=job.target_id).update(
             host=database.host, port=database.port, user=database.user, database=database.database

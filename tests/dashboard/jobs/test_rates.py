@@ -14,7 +14,7 @@ from dashboard.formatting import rate, size
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.list.page import rows as listed
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, Target
 from importer.models.channel import Event
@@ -24,6 +24,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import sweep
 from tests.documents import read
+from tests.engine.loads import run_sql
 from tests.importer.steps import advance, queued, run, take
 from tests.targets import saved_target
 
@@ -37,8 +38,7 @@ MOMENTS = (
 
 @pytest.fixture
 def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20), KEY (n))")
+    run_sql(database, "CREATE TABLE t (n INT, word VARCHAR(20), KEY (n))")
     return saved_target(database, "t")
 
 
@@ -74,8 +74,7 @@ def test_a_retry_hours_later_has_the_rate_of_its_attempts_everywhere(
 ):
     job = failed(target, tmp_path, mode)
     hours_later(job)
-    with connect(target.address) as connection:
-        execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
+    run_sql(target.address, "ALTER TABLE t MODIFY word VARCHAR(40)")
     jobs.retry(job.pk)
     job = run(ImportJob.objects.get(pk=job.pk))
     first, second = attempts_of(job)
@@ -149,8 +148,7 @@ def approved(target: Target, folder: Path) -> ImportJob:
 
 def retried(target: Target, folder: Path) -> ImportJob:
     job = failed(target, folder, "append")
-    with connect(target.address) as connection:
-        execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
+    run_sql(target.address, "ALTER TABLE t MODIFY word VARCHAR(40)")
     jobs.retry(job.pk)
     return job
 

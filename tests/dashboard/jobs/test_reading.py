@@ -5,10 +5,10 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
+from tests.engine.loads import run_sql
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
@@ -19,8 +19,7 @@ def page(browser, job: ImportJob) -> str:
 
 
 def test_decisions_guesses_and_fields_are_shown(browser, user, database):
-    with connect(database) as connection:
-        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(50), born DATE)")
+    run_sql(database, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(50), born DATE)")
     saved_target(database)
     source = uploaded(user, b"id,nmae,born\n1,Anna,NA\n", "people.csv")
     values = shown_form(show(browser, source))

@@ -8,7 +8,6 @@ from django.urls import reverse
 
 from importer import jobs
 from importer.engine.mapping.columns import GeneratedColumn
-from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.jobs.actions import fixes
 from importer.jobs.rejects import rows, storage
@@ -19,6 +18,7 @@ from tests.dashboard.job_data import Status, make_job
 from tests.dashboard.jobs.test_detail import HTMX, page
 from tests.dashboard.new_import.test_page import uploaded
 from tests.dashboard.reject_data import write_parts
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
 from tests.people import operator, viewer
 from tests.targets import saved_target
@@ -44,8 +44,7 @@ def rejects_dir(settings, tmp_path):
 
 
 def imported(database, user, data, **chosen):
-    with connect(database) as connection:
-        execute(connection, TABLE)
+    run_sql(database, TABLE)
     options = replace(Options(on_error="reject", chunk_bytes=2**20).without_limit(), **chosen)
     prepared = prepare(
         uploaded(user, data, "orders.csv"), saved_target(database), "orders", ImportRequest(options=options)
@@ -62,8 +61,7 @@ def rejected(database, user):
 
 
 def stored(database):
-    with connect(database) as connection:
-        return list(fetch_all(connection, "SELECT id, note, CAST(amount AS CHAR), CAST(day AS CHAR) FROM orders"))
+    return list(rows_of(database, "SELECT id, note, CAST(amount AS CHAR), CAST(day AS CHAR) FROM orders"))
 
 
 def grid(browser, job, **query):
@@ -163,8 +161,7 @@ def test_a_refused_fix_shows_what_was_entered_and_undo_takes_a_draft_back(browse
 
 
 def test_a_fixed_row_keeps_its_file_and_line(browser, user, database):
-    with connect(database) as connection:
-        execute(connection, TABLE.replace("day DATE", "day DATE, src VARCHAR(40), at INT"))
+    run_sql(database, TABLE.replace("day DATE", "day DATE, src VARCHAR(40), at INT"))
     several = as_one([uploaded(user, b"id;amount\n1;1\n", "a.csv"), uploaded(user, b"id;amount\n2;x\n3;y\n", "b.csv")])
     request = ImportRequest(
         options=Options(on_error="reject").without_limit(),
@@ -182,8 +179,7 @@ def test_a_fixed_row_keeps_its_file_and_line(browser, user, database):
     browser.post(reverse("job_fix_row", args=[job.pk, chunk, 1]), {"undo": "yes"}, headers=HTMX)
     load(browser, job)
     assert run(ImportJob.objects.get(rejects_of=job)).loaded_rows == 1
-    with connect(database) as connection:
-        assert fetch_all(connection, "SELECT id, src, at FROM orders ORDER BY id") == [(1, "a.csv", 2), (2, "b.csv", 2)]
+    assert rows_of(database, "SELECT id, src, at FROM orders ORDER BY id") == [(1, "a.csv", 2), (2, "b.csv", 2)]
 
 
 @pytest.mark.parametrize("mode", ["atomic", "replace"])

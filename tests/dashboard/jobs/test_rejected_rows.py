@@ -6,7 +6,6 @@ import pytest
 from django.urls import reverse
 
 from importer.engine.errors import RowsRefused, TargetProblem, TooManyRejects
-from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.jobs.rejects import downloads
@@ -16,6 +15,7 @@ from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
 from tests.dashboard.jobs.test_detail import HTMX, page, poll, seen_in
 from tests.dashboard.new_import.test_page import uploaded
 from tests.dashboard.reject_data import HEAD, write_parts
+from tests.engine.loads import run_sql
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
@@ -351,8 +351,7 @@ class TestCure:
     def test_the_button_retries_what_is_missing_without_them(self, browser, database):
         """On a real target, since a retry looks at the table again."""
         target = saved_target(database, "real")
-        with connect(database) as connection:
-            execute(connection, "CREATE TABLE nodes (id INT, lat DOUBLE, lon DOUBLE) ENGINE=InnoDB")
+        run_sql(database, "CREATE TABLE nodes (id INT, lat DOUBLE, lon DOUBLE) ENGINE=InnoDB")
         job = self.failed(RowsRefused)
         ImportJob.objects.filter(pk=job.pk).update(target=target, schema_name=target.database)
         browser.post(reverse("job_retry", args=[job.pk]), {"leave_out": "yes"}, headers=HTMX)

@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from importer.diagnosis.watch import kept_counters
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.connection import Address
 from importer.models import Chunk
 from tests.dashboard.job_data import Status, make_job
+from tests.engine.loads import run_sql
 from tests.engine.mysql.diagnosis.scene import scene
 from tests.people import viewer
 from tests.stack import wait_until
@@ -70,9 +71,7 @@ def test_the_servers_own_rows_stand_on_the_axis_of_the_throughput_curve(browser,
     curve = reverse("job_rates", args=[job.pk])
     assert browser.get(curve).json()["server"] == []  # nobody looks at the server for the curve alone
     said(browser, job, "t is locked")
-    with connect(mariadb) as connection:
-        execute(connection, "CREATE TABLE written (n int)")
-        execute(connection, f"INSERT INTO written VALUES {','.join(['(1)'] * ROWS)}")
+    run_sql(mariadb, "CREATE TABLE written (n int)", f"INSERT INTO written VALUES {','.join(['(1)'] * ROWS)}")
     points: list[tuple[float, int]] = []
 
     def counted() -> bool:

@@ -14,7 +14,7 @@ from statistics import median
 
 import pytest
 
-from importer.engine.mysql.connection import connect, execute
+from tests.engine.loads import run_sql
 from tests.faults.hosts.installation import Installation, installation
 from tests.faults.test_hosts import TABLE
 from tests.targets import TestServer
@@ -66,9 +66,7 @@ def _loads(running: Installation, rows: int) -> tuple[float, float]:
 
 
 def _load(running: Installation, rows: int) -> float:
-    with connect(running.target) as connection:
-        execute(connection, "DROP TABLE IF EXISTS t")
-        execute(connection, TABLE)
+    run_sql(running.target, "DROP TABLE IF EXISTS t", TABLE)
     running.await_workers()
     before = sum(host.processor_seconds() for host in running.hosts)
     running.import_it(CHUNK_BYTES)

@@ -1,4 +1,4 @@
-"""Due times around clock changes; `python -m tests.faults.due_times` takes years, and all zones."""
+"""Due times around clock changes; tests/faults/simulated_years.py takes years, and all zones."""
 
 from datetime import datetime
 

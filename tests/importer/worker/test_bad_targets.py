@@ -18,6 +18,7 @@ from importer.models.outcomes import REFUSED, outcome_of
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import load_chunks, sweep
+from tests.engine.loads import rows_of
 from tests.importer.steps import queued, run, take
 from tests.stack import wait_until
 from tests.targets import TestServer, on_one_server
@@ -103,8 +104,7 @@ def repaired(job: ImportJob, database: Address) -> None:
 
 
 def contents(database: Address) -> tuple:
-    with connect(database) as connection:
-        return fetch_all(connection, "SELECT COUNT(*), COUNT(DISTINCT n) FROM t")[0]
+    return rows_of(database, "SELECT COUNT(*), COUNT(DISTINCT n) FROM t")[0]
 
 
 def nothing_is_left(database: Address, job: ImportJob) -> None:

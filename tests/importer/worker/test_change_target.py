@@ -17,6 +17,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
 from importer.sources import uploads
 from importer.worker import change_target, verify
+from tests.engine.loads import run_sql
 from tests.importer.steps import now, run, take, until
 from tests.importer.word_file import word_file
 from tests.targets import on_one_server, saved_target
@@ -29,12 +30,11 @@ Status = ImportJob.Status
 
 @pytest.fixture
 def target(database, transactional_db) -> Target:
-    with connect(database) as connection:
-        execute(
-            connection,
-            "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(200), KEY long_one (word(100) DESC) COMMENT 'it''s, `so`',"
-            " UNIQUE KEY both_ (word, n), KEY `odd``, (n)` (n, word(3)), FULLTEXT KEY f (word))",
-        )
+    run_sql(
+        database,
+        "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(200), KEY long_one (word(100) DESC) COMMENT 'it''s, `so`',"
+        " UNIQUE KEY both_ (word, n), KEY `odd``, (n)` (n, word(3)), FULLTEXT KEY f (word))",
+    )
     return saved_target(database, "t")
 
 
@@ -162,8 +162,7 @@ def test_a_failure_of_a_step_that_another_worker_has_taken_is_of_no_account(targ
 def test_rows_that_came_meanwhile_keep_the_keys_on(target, file):
     before = structure(target)
     job = created(target, file)
-    with connect(target.address) as connection:
-        execute(connection, "INSERT INTO t VALUES (-1, 'somebody')")
+    run_sql(target.address, "INSERT INTO t VALUES (-1, 'somebody')")
     until(job, "load_run")
     assert structure(target) == before
     assert "rows have come" in now(job).plan.reasons[-1].why
@@ -222,8 +221,7 @@ def test_a_stored_password_that_cannot_be_read_is_a_problem_of_the_step(target, 
 def test_a_table_that_is_gone_keeps_no_job_from_ending(target, file):
     job = created(target, file)
     until(job, "load_run")
-    with connect(target.address) as connection:
-        execute(connection, "DROP TABLE t")
+    run_sql(target.address, "DROP TABLE t")
     assert run(job).status == Status.FAILED
     assert written_down(target) == []
 
@@ -260,8 +258,7 @@ def test_the_new_table_of_mode_replace_has_the_keys_that_the_old_one_has_at_the_
 def test_mode_replace_fails_rather_than_lose_a_key_that_refuses_rows(target, file):
     job = created(target, file, mode="replace")
     until(job, "finish")
-    with connect(target.address) as connection:
-        execute(connection, "ALTER TABLE t ADD UNIQUE KEY since (word(5), n)")
+    run_sql(target.address, "ALTER TABLE t ADD UNIQUE KEY since (word(5), n)")
     before = structure(target)
     ended = run(job)
     assert (ended.status, ended.leftover) == (Status.FAILED, False)
@@ -273,10 +270,12 @@ def test_mode_replace_fails_rather_than_lose_a_key_that_refuses_rows(target, fil
 
 
 def test_rows_that_violate_a_foreign_key_fail_the_import_until_corrected(target, file):
-    with connect(target.address) as connection:
-        execute(connection, "CREATE TABLE parent (n INT PRIMARY KEY)")
-        execute(connection, f"INSERT INTO parent SELECT * FROM ({numbers(ROWS - 2)}) known")
-        execute(connection, "ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (n) REFERENCES parent (n)")
+    run_sql(
+        target.address,
+        "CREATE TABLE parent (n INT PRIMARY KEY)",
+        f"INSERT INTO parent SELECT * FROM ({numbers(ROWS - 2)}) known",
+        "ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (n) REFERENCES parent (n)",
+    )
     before = structure(target)
     job = run(created(target, file, foreign_keys="defer"))
     assert (job.status, job.problem["bad_rows"]) == (Status.FAILED, 2)
@@ -284,16 +283,17 @@ def test_rows_that_violate_a_foreign_key_fail_the_import_until_corrected(target,
     assert structure(target) == before
     jobs.retry(job.pk)
     assert run(job).status == Status.FAILED
-    with connect(target.address) as connection:
-        execute(connection, f"INSERT INTO parent VALUES ({ROWS - 2}), ({ROWS - 1})")
+    run_sql(target.address, f"INSERT INTO parent VALUES ({ROWS - 2}), ({ROWS - 1})")
     jobs.retry(job.pk)
     assert run(job).status == Status.SUCCEEDED
 
 
 def test_target_restore_names_rows_that_violate_a_foreign_key(target, file, capsys):
-    with connect(target.address) as connection:
-        execute(connection, "CREATE TABLE parent (n INT PRIMARY KEY)")
-        execute(connection, "ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (n) REFERENCES parent (n)")
+    run_sql(
+        target.address,
+        "CREATE TABLE parent (n INT PRIMARY KEY)",
+        "ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (n) REFERENCES parent (n)",
+    )
     before = structure(target)
     job = created(target, file, foreign_keys="defer")
     until(job, "restore")

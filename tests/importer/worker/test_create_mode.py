@@ -7,13 +7,14 @@ import pytest
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target
 
@@ -45,8 +46,7 @@ def created(target: Target, file: Path, table: str = "things", partitions: int |
 
 
 def told(target: Target, sql: str) -> list[tuple]:
-    with connect(target.address) as connection:
-        return fetch_all(connection, sql)
+    return rows_of(target.address, sql)
 
 
 def types(target: Target, table: str = "things") -> dict[str, str]:
@@ -194,8 +194,7 @@ def test_requested_types_are_used_unchanged(target, file):
 def test_texts_have_the_collation_of_the_database_if_its_character_set_has_every_character(
     target, tmp_path, charset, collation
 ):
-    with connect(target.address) as connection:
-        execute(connection, f"ALTER DATABASE {target.database} CHARACTER SET {charset} COLLATE {collation}")
+    run_sql(target.address, f"ALTER DATABASE {target.database} CHARACTER SET {charset} COLLATE {collation}")
     path = tmp_path / "words.csv"
     path.write_text("n,word\n1,🙂\n")
     job = run(created(target, path, "words"))
@@ -210,16 +209,14 @@ def test_texts_have_the_collation_of_the_database_if_its_character_set_has_every
 
 
 def test_a_table_that_is_there_is_refused(target, file):
-    with connect(target.address) as connection:
-        execute(connection, "CREATE TABLE things (a INT)")
+    run_sql(target.address, "CREATE TABLE things (a INT)")
     with pytest.raises(Problem, match="There is a table"):
         created(target, file)
 
 
 def test_a_table_that_came_meanwhile_is_left_alone(target, file):
     job = created(target, file)
-    with connect(target.address) as connection:
-        execute(connection, "CREATE TABLE things (a INT)")
+    run_sql(target.address, "CREATE TABLE things (a INT)")
     job = run(job)
     assert job.status == Status.FAILED
     assert "exists now; it did not when the import was planned" in job.problem["what"]
@@ -267,9 +264,8 @@ class TestPartitions:
         with pytest.raises(Problem, match="without a primary key") as raised:
             created(target, file, partitions=4)
         assert raised.value.option == "partitions"
-        with connect(target.address) as connection:
-            execute(
-                connection, "CREATE TABLE things (id INT, code INT, price INT, day INT, text INT, flag INT, none INT)"
-            )
+        run_sql(
+            target.address, "CREATE TABLE things (id INT, code INT, price INT, day INT, text INT, flag INT, none INT)"
+        )
         with pytest.raises(Problem, match="mode create"):
             prepare(uploads.register(file), target, "things", ImportRequest(options=Options(partitions=4)))

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.source.arriving import NotArrived
@@ -24,6 +24,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import parts, uploads
 from importer.worker import sweep
 from tests.dashboard.job_data import make_user
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import advance, run
 from tests.targets import target_with
 
@@ -74,8 +75,7 @@ def by_preset(target: Target, first: str, second: str) -> ImportJob:
 
 
 def in_table(target: Target) -> int:
-    with connect(target.address) as connection:
-        return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
+    return int(rows_of(target.address, "SELECT COUNT(*) FROM t")[0][0])
 
 
 def test_rows_are_committed_before_the_last_byte_has_come(target: Target):
@@ -145,8 +145,7 @@ def test_an_upload_that_is_removed_or_abandoned_ends_the_import_with_what_is_in(
         assert not jobs.is_kept(job)
         with pytest.raises(uploads.UploadGone):
             parts.open_part(source, source.received, 1)
-        with connect(target.address) as connection:
-            execute(connection, "TRUNCATE t")
+        run_sql(target.address, "TRUNCATE t")
 
 
 class TestEndOfTheFile:
@@ -220,8 +219,7 @@ class TestEndOfTheFile:
 
 
 def test_a_new_table_gets_the_types_of_the_whole_file(target: Target):
-    with connect(target.address) as connection:
-        execute(connection, "DROP TABLE t")
+    run_sql(target.address, "DROP TABLE t")
     source, send = begun(TEXT + "99999999999,last\n")
     job = started(source, target, mode="create")
     assert (job.status, job.staged) == (Status.LOADING, False)

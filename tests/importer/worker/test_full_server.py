@@ -13,6 +13,7 @@ from importer.engine.plan.options import Options
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
 from tests.stack import wait_until
 from tests.targets import UNSYNCED, PreparedMariaDB, saved_target
@@ -33,8 +34,7 @@ def small_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     server = PreparedMariaDB(tmp_path_factory.mktemp("small"), options=(*UNSYNCED, *SMALL))
     server.start()
     address = Address("127.0.0.1", server.port, "root", "", "shop")
-    with connect(Address("127.0.0.1", server.port, "root", "", "mysql")) as connection:
-        execute(connection, "CREATE DATABASE shop")
+    run_sql(Address("127.0.0.1", server.port, "root", "", "mysql"), "CREATE DATABASE shop")
     yield address
     server.stop()
 
@@ -81,11 +81,9 @@ def test_nothing_stays_in_part_and_a_retry_with_room_loads_the_rest(full: Addres
     assert job.status == ImportJob.Status.FAILED
     assert "is full" in job.problem["what"]
     assert "Make room" in job.problem["advice"]
-    with connect(full) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(job.loaded_rows,)]
+    assert rows_of(full, "SELECT COUNT(*) FROM t") == [(job.loaded_rows,)]
     make_room(full)
     jobs.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem) == (ImportJob.Status.SUCCEEDED, {})
-    with connect(full) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(ROWS,)]
+    assert rows_of(full, "SELECT COUNT(*) FROM t") == [(ROWS,)]

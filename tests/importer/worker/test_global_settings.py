@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from importer import jobs, targets
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options
 from importer.engine.target.global_settings import TABLE, check_global_variables, restore, set_for_job
@@ -18,7 +18,7 @@ from importer.engine.target.temporary_changes import DeferralRefused
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from tests.engine.loads import account_with
+from tests.engine.loads import account_with, rows_of, run_sql
 from tests.importer.steps import advance, queued, run, take
 from tests.importer.worker.test_change_target import raising
 from tests.importer.worker.test_obstacles import until_stuck
@@ -30,13 +30,11 @@ FLUSH = "innodb_flush_log_at_trx_commit"
 
 
 def now(address: Address, name: str = FLUSH) -> int:
-    with connect(address) as connection:
-        return int(fetch_all(connection, f"SELECT @@GLOBAL.{name}")[0][0])
+    return int(rows_of(address, f"SELECT @@GLOBAL.{name}")[0][0])
 
 
 def put(address: Address, value: int, name: str = FLUSH) -> None:
-    with connect(address) as connection:
-        execute(connection, f"SET GLOBAL {name} = {value}")
+    run_sql(address, f"SET GLOBAL {name} = {value}")
 
 
 def change(address: Address, job: str, value: int | None) -> None:
@@ -46,8 +44,7 @@ def change(address: Address, job: str, value: int | None) -> None:
 
 
 def written(address: Address) -> list[tuple]:
-    with connect(address) as connection:
-        return fetch_all(connection, f"SELECT job, value, original FROM {TABLE} ORDER BY job")
+    return rows_of(address, f"SELECT job, value, original FROM {TABLE} ORDER BY job")
 
 
 @pytest.fixture
@@ -113,8 +110,7 @@ class TestPutBack:
 
     def test_of_a_value_whose_setting_nobody_saw_end(self, shop: Address):
         change(shop, "a", 2)
-        with connect(shop) as connection:
-            execute(connection, f"UPDATE {TABLE} SET is_set = 0, value = '0'")
+        run_sql(shop, f"UPDATE {TABLE} SET is_set = 0, value = '0'")
         change(shop, "a", None)
         assert now(shop) == 1
 
@@ -149,8 +145,7 @@ class TestPutBack:
 
     def test_leaves_a_server_alone_that_has_been_restarted(self, server: TestServer, shop: Address):
         change(shop, "a", 2)
-        with connect(shop) as connection:
-            execute(connection, f"UPDATE {TABLE} SET since = since - INTERVAL 1 HOUR, original = '0'")
+        run_sql(shop, f"UPDATE {TABLE} SET since = since - INTERVAL 1 HOUR, original = '0'")
         server.kill()
         server.start()
         change(shop, "a", None)
@@ -201,8 +196,7 @@ class TestRefused:
 class TestImport:
     @pytest.fixture
     def target(self, shop: Address, transactional_db) -> Target:
-        with connect(shop) as connection:
-            execute(connection, "CREATE TABLE t (n INT PRIMARY KEY)")
+        run_sql(shop, "CREATE TABLE t (n INT PRIMARY KEY)")
         return saved_target(shop, "t")
 
     @pytest.fixture
@@ -287,8 +281,7 @@ class TestImport:
             ended = run(job)
             assert (ended.status, ended.left_changed, now(own)) == (ImportJob.Status.CANCELLED, True, 2)
             query = re.search(r"SELECT CONCAT.*(?=;)", ended.problem["advice"])[0]
-            with connect(own) as connection:
-                assert fetch_all(connection, query) == [(f"SET GLOBAL {FLUSH} = 1;",)]
+            assert rows_of(own, query) == [(f"SET GLOBAL {FLUSH} = 1;",)]
             with pytest.raises(TargetProblem, match="may not set"):
                 jobs.retry(job.pk)
         self.sign_in_as(target, own)

@@ -7,7 +7,7 @@ import pytest
 from importer import jobs
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish
-from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, Connection, execute
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import existing_tables
 from importer.engine.target import staging
@@ -15,6 +15,7 @@ from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import now, run, until
 from tests.importer.word_file import word_file
 from tests.targets import target_with
@@ -43,8 +44,7 @@ def before_finishing(target: Target, folder: Path, mode: str) -> ImportJob:
 
 
 def count(target: Target, table: str) -> int:
-    with connect(target.address) as connection:
-        return int(fetch_all(connection, f"SELECT COUNT(*) FROM {table}")[0][0])
+    return int(rows_of(target.address, f"SELECT COUNT(*) FROM {table}")[0][0])
 
 
 @pytest.mark.parametrize("mode", ["replace", "create", "atomic"])
@@ -71,8 +71,7 @@ def test_a_table_that_somebody_else_made_alike_is_not_taken_for_that_of_a_cancel
     target: Target, tmp_path: Path
 ):
     job = before_finishing(target, tmp_path, "create")
-    with connect(target.address) as connection:
-        execute(connection, f"CREATE TABLE made LIKE {staging.staging_name(str(job.key))}")
+    run_sql(target.address, f"CREATE TABLE made LIKE {staging.staging_name(str(job.key))}")
     jobs.cancel(job.pk)
     job = run(job)
     assert (job.status, job.loaded_rows, count(target, "made")) == (Status.CANCELLED, 0, 0)

@@ -16,7 +16,7 @@ from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import heartbeat, load_chunks, shutdown, sweep
-from tests.engine.loads import loads_so_far
+from tests.engine.loads import loads_so_far, rows_of, run_sql
 from tests.importer.steps import run, take
 from tests.stack import wait_until
 from tests.targets import on_one_server, target_with
@@ -49,8 +49,7 @@ def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, *
 
 def another(target: Target, path: Path) -> ImportJob:
     """An import of the file into another table, which waits for a worker."""
-    with connect(target.address) as connection:
-        execute(connection, "CREATE TABLE other LIKE t")
+    run_sql(target.address, "CREATE TABLE other LIKE t")
     job = jobs.create(prepare(uploads.register(path), target, "other"))
     scanned(job)
     return job
@@ -64,8 +63,7 @@ def scanned(job: ImportJob) -> list[int]:
 
 
 def loaded(target: Target) -> list[int]:
-    with connect(target.address) as connection:
-        return [row[0] for row in fetch_all(connection, "SELECT n FROM t ORDER BY n")]
+    return [row[0] for row in rows_of(target.address, "SELECT n FROM t ORDER BY n")]
 
 
 def statuses(job: ImportJob) -> list[str]:
@@ -135,8 +133,7 @@ def test_the_limit_of_rejects_holds_within_a_run(target: Target, tmp_path: Path)
 
 @on_one_server
 def test_of_an_ordered_job_no_run_passes_over_a_chunk(target: Target, tmp_path: Path):
-    with connect(target.address) as connection:
-        execute(connection, "ALTER TABLE t ADD PRIMARY KEY (n)")
+    run_sql(target.address, "ALTER TABLE t ADD PRIMARY KEY (n)")
     job = created(target, tmp_path / "t.csv", [1, 2, 3, 1, 2, 3], on_duplicate="replace")
     [first] = scanned(job)
     job.chunks.filter(number=2).update(lease="2999-01-01T00:00Z")  # it failed, and waits for its next attempt
@@ -206,8 +203,7 @@ def test_chunks_claimed_while_the_last_one_failed_are_released(target: Target, t
 @on_one_server
 def test_a_run_is_not_made_longer_over_a_gap_or_in_a_pause(target: Target, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
-    with connect(target.address) as connection:
-        execute(connection, "ALTER TABLE t ADD PRIMARY KEY (n)")
+    run_sql(target.address, "ALTER TABLE t ADD PRIMARY KEY (n)")
     job = created(target, tmp_path / "t.csv", list(range(20)), on_duplicate="replace")
     [first] = scanned(job)
     claimed = jobs.claim_run(first)
@@ -317,8 +313,7 @@ class TestChunksThatShareATransaction:
 
     @pytest.fixture(autouse=True)
     def _keyed(self, target: Target) -> None:
-        with connect(target.address) as connection:
-            execute(connection, "ALTER TABLE t ADD PRIMARY KEY (n)")
+        run_sql(target.address, "ALTER TABLE t ADD PRIMARY KEY (n)")
 
     def test_are_counted_and_recorded_one_by_one(self, target: Target, tmp_path: Path):
         job = created(target, tmp_path / "t.csv", list(range(200)), chunk_bytes=1)

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
+from tests.engine.loads import rows_of
 from tests.importer.steps import run
 from tests.targets import target_with
 
@@ -34,8 +35,7 @@ def imported(target: Target, folder: Path, content: bytes, known: dict, **option
 
 
 def rows(target: Target) -> dict[int, str]:
-    with connect(target.address) as connection:
-        return dict(fetch_all(connection, "SELECT * FROM t"))
+    return dict(rows_of(target.address, "SELECT * FROM t"))
 
 
 COMMENTED = '# made by "x\n\n# 2024,x\nid,word\n#,"\n' + "".join(

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 from importer.models import ImportJob, Target
@@ -16,6 +16,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import shutdown
 from tests.dashboard.job_data import make_user
+from tests.engine.loads import run_sql
 from tests.importer.steps import run, take
 from tests.targets import target_with
 
@@ -80,12 +81,10 @@ def test_a_scan_that_goes_on_counts_each_line_once(target: Target, tmp_path: Pat
 @pytest.mark.parametrize("sort", ["keep", "key"])
 @pytest.mark.parametrize("mode", ["append", "atomic"])
 def test_a_retry_counts_each_line_once(target: Target, tmp_path: Path, sort: str, mode: str):
-    with connect(target.address) as connection:
-        execute(connection, "INSERT INTO t VALUES (5, 'there')")
+    run_sql(target.address, "INSERT INTO t VALUES (5, 'there')")
     job = run(created(target, tmp_path, gzip.compress(TEXT.encode()), sort=sort, mode=mode))
     assert (job.status, job.skipped_lines.as_json()) == (Status.FAILED, LINES)
-    with connect(target.address) as connection:
-        execute(connection, "DELETE FROM t WHERE id = 5 AND word = 'there'")
+    run_sql(target.address, "DELETE FROM t WHERE id = 5 AND word = 'there'")
     jobs.retry(job.pk)
     job = run(job)
     assert (job.status, job.skipped_lines.as_json()) == (Status.SUCCEEDED, LINES)

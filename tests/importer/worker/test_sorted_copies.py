@@ -18,7 +18,7 @@ from importer import jobs
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import DiskFull
 from importer.engine.mapping.columns import GeneratedColumn
-from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs.rejects import downloads
@@ -27,6 +27,7 @@ from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from importer.worker import working_copies
+from tests.engine.loads import rows_of
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
 from tests.targets import target_with
@@ -61,8 +62,7 @@ def written(folder: Path, content: str | bytes) -> Path:
 
 
 def in_table(target: Target, sql: str = "SELECT id FROM t ORDER BY id") -> list:
-    with connect(target.address) as connection:
-        return [row if len(row) > 1 else row[0] for row in fetch_all(connection, sql)]
+    return [row if len(row) > 1 else row[0] for row in rows_of(target.address, sql)]
 
 
 def reasons_of(job: ImportJob) -> list[list[str]]:

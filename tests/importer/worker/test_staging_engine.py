@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target
 
@@ -22,9 +23,9 @@ Status = ImportJob.Status
 
 @pytest.fixture
 def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        execute(connection, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), KEY (word))")
-        execute(connection, "INSERT INTO t VALUES (1, 'old')")
+    run_sql(
+        database, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), KEY (word))", "INSERT INTO t VALUES (1, 'old')"
+    )
     return saved_target(database)
 
 
@@ -38,13 +39,8 @@ def created(target: Target, folder: Path, text: str, table: str = "t", **options
     )
 
 
-def rows_of(target: Target, sql: str = "SELECT id, word FROM t") -> list[tuple]:
-    with connect(target.address) as connection:
-        return fetch_all(connection, sql)
-
-
 def tables(target: Target) -> set[str]:
-    return {row[0] for row in rows_of(target, "SHOW TABLES")} - {"millrace_ledger"}
+    return {row[0] for row in rows_of(target.address, "SHOW TABLES")} - {"millrace_ledger"}
 
 
 GOOD = "id,word\n" + "".join(f"{n},w{n}\n" for n in range(40))
@@ -55,7 +51,7 @@ def test_rows_arrive_in_innodb(target, tmp_path, mode, table):
     job = run(created(target, tmp_path, GOOD, table, mode=mode))
     assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
     assert job.chunks.count() > 3
-    assert rows_of(target, f"SELECT COUNT(*), MAX(id) FROM {table}") == [(40, 39)]
+    assert rows_of(target.address, f"SELECT COUNT(*), MAX(id) FROM {table}") == [(40, 39)]
     with connect(target.address) as connection:
         assert read_table(connection, target.database, table).engine == "InnoDB"
 
@@ -64,7 +60,7 @@ def test_a_bad_row_late_in_the_file_drops_what_is_staged(target, tmp_path):
     job = run(created(target, tmp_path, GOOD + "7,twice\n"))
     assert job.status == Status.FAILED
     assert "Duplicate" in str(job.problem) or "key" in str(job.problem)
-    assert (rows_of(target), tables(target)) == ([(1, "old")], {"t"})
+    assert (rows_of(target.address), tables(target)) == ([(1, "old")], {"t"})
 
 
 def test_a_worker_killed_in_a_chunk_fails_the_import_and_a_retry_starts_over(target, tmp_path):
@@ -75,16 +71,15 @@ def test_a_worker_killed_in_a_chunk_fails_the_import_and_a_retry_starts_over(tar
             take(step)
         jobs.advance(job.pk)
     job.refresh_from_db()
-    with connect(target.address) as connection:
-        execute(connection, f"INSERT INTO {job.plan.table} VALUES (1, 'w1')")
+    run_sql(target.address, f"INSERT INTO {job.plan.table} VALUES (1, 'w1')")
     assert len(loading) == 1
     job = run(job)
     assert (job.status, "cannot roll back" in job.problem["what"]) == (Status.FAILED, True)
-    assert (rows_of(target), tables(target)) == ([(1, "old")], {"t"})
+    assert (rows_of(target.address), tables(target)) == ([(1, "old")], {"t"})
     jobs.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 40)
-    assert rows_of(target, "SELECT COUNT(*) FROM t") == [(40,)]
+    assert rows_of(target.address, "SELECT COUNT(*) FROM t") == [(40,)]
 
 
 def test_chunks_of_a_nontransactional_staging_table_load_one_at_a_time(target, tmp_path):

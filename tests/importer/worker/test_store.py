@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.jobs.rejects import downloads, rows, storage
 from importer.models import Chunk, ImportJob, SourceFile
@@ -20,6 +20,7 @@ from importer.sources import parts, uploads
 from importer.sources.store import s3_client
 from importer.sources.store.file_store import FileStore
 from importer.worker import load_chunks, working_copies
+from tests.engine.loads import rows_of
 from tests.importer.steps import advance, queued, run, take
 from tests.targets import target_with
 
@@ -49,8 +50,7 @@ def created(source: SourceFile, address: Address) -> ImportJob:
 
 
 def count(address: Address) -> int:
-    with connect(address) as server:
-        return int(fetch_all(server, "SELECT COUNT(*) FROM t")[0][0])
+    return int(rows_of(address, "SELECT COUNT(*) FROM t")[0][0])
 
 
 def test_every_row_arrives(database, store, upload_dir):

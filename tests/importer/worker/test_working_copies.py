@@ -9,7 +9,7 @@ from django.db.models import F
 
 from importer import jobs
 from importer.connections.source_location import location_of_job
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
@@ -20,6 +20,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import working_copies
 from tests.documents import read
+from tests.engine.loads import rows_of, run_sql
 from tests.engine.packing import PACKED
 from tests.importer.steps import run, take
 from tests.targets import on_one_server, target_with
@@ -52,8 +53,7 @@ def written(folder: Path, content: bytes) -> Path:
 
 
 def in_table(target: Target) -> tuple:
-    with connect(target.address) as connection:
-        return tuple(fetch_all(connection, "SELECT n, word FROM t ORDER BY n"))
+    return tuple(rows_of(target.address, "SELECT n, word FROM t ORDER BY n"))
 
 
 class TestEncodings:
@@ -85,8 +85,7 @@ class TestEncodings:
             job = run(created(target, written(tmp_path, text.encode(encoding)), encoding))
             assert (job.status, job.problem) == (Status.SUCCEEDED, {})
             assert in_table(target) == ((1, "a"), (2, "b"))
-            with connect(target.address) as connection:
-                execute(connection, "TRUNCATE t")
+            run_sql(target.address, "TRUNCATE t")
 
     @pytest.mark.parametrize("encoding", ["shift_jis", "euc_jp", "gb18030", "iso2022_jp"])
     def test_a_character_whose_last_byte_looks_like_another(self, target, tmp_path, encoding):
@@ -108,8 +107,7 @@ class TestEncodings:
         assert in_table(target) == tuple((n, "éè€") for n in range(500))
 
     def test_an_emoji_into_utf8mb3_is_refused_by_line_and_column(self, target, tmp_path):
-        with connect(target.address) as connection:
-            execute(connection, "ALTER TABLE t MODIFY word VARCHAR(20) CHARACTER SET utf8mb3")
+        run_sql(target.address, "ALTER TABLE t MODIFY word VARCHAR(20) CHARACTER SET utf8mb3")
         job = run(created(target, written(tmp_path, "n,word\n1,a\n2,🙂\n".encode())))
         assert job.status == Status.FAILED
         assert job.problem["where"] == "line 3, column word"
@@ -258,17 +256,14 @@ class TestRejects:
         assert (job.status, job.loaded_rows, job.rejected_rows, job.problem) == (Status.SUCCEEDED, 2, 2, {})
         rejected = b"".join(downloads.reject_file(job))
         assert rejected == encodings.byte_order_mark(encoding) + f"n,word\nx,{words}2\ny,{words}4\n".encode(encoding)
-        with connect(target.address) as connection:
-            execute(connection, "DELETE FROM t")
-            execute(connection, "ALTER TABLE t MODIFY n TEXT")
+        run_sql(target.address, "DELETE FROM t", "ALTER TABLE t MODIFY n TEXT")
         chosen = "" if encodings.byte_order_mark(encoding) else encoding
         again = run(created(target, written(tmp_path, rejected), chosen))
         assert (again.status, again.problem) == (Status.SUCCEEDED, {})
         assert in_table(target) == (("x", f"{words}2"), ("y", f"{words}4"))
 
     def test_a_duplicate_key_is_shown_decoded(self, target, tmp_path):
-        with connect(target.address) as connection:
-            execute(connection, "ALTER TABLE t ADD UNIQUE (word)")
+        run_sql(target.address, "ALTER TABLE t ADD UNIQUE (word)")
         content = "n,word\n1,Zoë €\n2,b\n3,Zoë €\n".encode("cp1252")
         job = run(created(target, written(tmp_path, content), on_error="reject", chunk_bytes=2**20))
         reasons = b"".join(downloads.reasons_file(job)).decode()

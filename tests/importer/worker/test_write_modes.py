@@ -9,7 +9,7 @@ from django.utils import timezone
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.target import staging
 from importer.jobs.steps.staging import CLEAN_AGAIN
@@ -17,6 +17,7 @@ from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import local_pool, stage_and_finish, sweep
+from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import now, queued, run, take, until
 from tests.importer.word_file import word_file
 from tests.targets import saved_target
@@ -29,9 +30,11 @@ Status = ImportJob.Status
 
 @pytest.fixture
 def target(database, transactional_db) -> Target:
-    with connect(database) as connection:
-        execute(connection, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))")
-        execute(connection, "INSERT INTO t VALUES (-1, 'was there'), (5, 'five')")
+    run_sql(
+        database,
+        "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))",
+        "INSERT INTO t VALUES (-1, 'was there'), (5, 'five')",
+    )
     return saved_target(database, "t")
 
 
@@ -52,8 +55,7 @@ def created(target: Target, file: Path, mode: str, **options) -> ImportJob:
 
 
 def rows(target: Target, sql: str = "SELECT COUNT(*) FROM t") -> list[tuple]:
-    with connect(target.address) as connection:
-        return fetch_all(connection, sql)
+    return rows_of(target.address, sql)
 
 
 def tables(target: Target) -> set[str]:
@@ -132,8 +134,7 @@ def test_a_duplicate_fails_an_atomic_import_and_a_retry_starts_over(target, met)
     assert "with this key" in job.problem["what"]
     as_it_was(target, job)
     rows_key = job.key
-    with connect(target.address) as connection:
-        execute(connection, "DELETE FROM t WHERE n = 5")
+    run_sql(target.address, "DELETE FROM t WHERE n = 5")
     jobs.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})

@@ -5,9 +5,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, SourceFile, Target
 from tests.dashboard.job_data import Status, make_job
+from tests.engine.loads import run_sql
 from tests.people import viewer
 
 pytestmark = pytest.mark.django_db
@@ -18,9 +18,11 @@ HEAD = "id,lat,lon\n"
 @pytest.fixture
 def job(mariadb, tmp_path):
     """An import of two rows into a table that had two others before."""
-    with connect(mariadb) as server:
-        execute(server, "CREATE TABLE nodes (id INT PRIMARY KEY, lat DOUBLE, lon DOUBLE)")
-        execute(server, "INSERT INTO nodes VALUES (1, 1.5, NULL), (2, 2.5, 3), (70, 4, 5), (71, 6, 7)")
+    run_sql(
+        mariadb,
+        "CREATE TABLE nodes (id INT PRIMARY KEY, lat DOUBLE, lon DOUBLE)",
+        "INSERT INTO nodes VALUES (1, 1.5, NULL), (2, 2.5, 3), (70, 4, 5), (71, 6, 7)",
+    )
     made = make_job(Status.SUCCEEDED, chunks=1, schema_name=mariadb.database, data_offset=len(HEAD))
     Target.objects.filter(pk=made.target_id).update(
         host=mariadb.host, port=mariadb.port, user=mariadb.user, database=mariadb.database

@@ -14,7 +14,7 @@ from importer import jobs, queue
 from importer.connections.connection_kinds import open_location
 from importer.connections.protocols import folder as folders
 from importer.engine.errors import SourceMissing
-from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob, SourceConnection, SourceFile
 from importer.preparation.prepare import ImportRequest, prepare
@@ -24,6 +24,7 @@ from importer.worker.hosts import placement, presence
 from importer.worker.hosts.presence import Worker
 from importer.worker.scan import scan_job
 from tests.dashboard.job_data import make_job
+from tests.engine.loads import rows_of
 from tests.importer.connections.protocol_checks import find
 from tests.importer.steps import take
 from tests.people import admin
@@ -155,8 +156,7 @@ def test_of_two_hosts_the_one_that_sees_the_folder_loads_the_file(
     assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, ROWS), job.problem
     assert job.left_out_json == [{"host": "blind", "place": str(Path(source.path).parent)}]
     assert set(job.chunks.values_list("attempt", flat=True)) == {1}
-    with connect(mariadb) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*), SUM(n) FROM t") == [(ROWS, sum(range(ROWS)))]
+    assert rows_of(mariadb, "SELECT COUNT(*), SUM(n) FROM t") == [(ROWS, sum(range(ROWS)))]
     client.force_login(admin("root"))
     page = client.get(reverse("job", args=[job.pk])).content.decode()
     assert f"Left out: blind: it does not see {Path(source.path).parent}." in page
