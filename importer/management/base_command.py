@@ -40,6 +40,11 @@ class CheckedCommand(DocumentCommand):
     suppressed_base_arguments: set[str] = {
         *("--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color", "--force-color")
     }
+    # The verbs, or the command itself if it has none. A command without them has a handle() of its own.
+    verbs: Verbs | Verb = {}
+    # What the verbs that also work by --server call, by the names of the API's operations: here on the records.
+    operations: Mapping[str, Callable[..., Any]] = {}
+    api = Here
     # Django's checks are about pages, and load all of them; execute() runs our own.
     requires_system_checks = ()
 
@@ -59,6 +64,16 @@ class CheckedCommand(DocumentCommand):
         for each in verbs:
             each.add_argument("--as", dest=AS, metavar="USER", default=argparse.SUPPRESS, help=about)
         return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the verbs and their options."""
+        add_options(parser, self.verbs)
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Run one verb. Ends with its exit code; raises Problem."""
+        context = Context(self.api(self.operations), Namespace(**options), self, PROGRAM)
+        if code := chosen(self.verbs, context.options).run(context):
+            sys.exit(code)
 
     def run_checked(self, *args: Any, **options: Any) -> str | None:
         """Run the command on behalf of its person, if its rule allows that.
@@ -120,26 +135,6 @@ class PreparedCommand(CheckedCommand):
             return nullcontext()
         target = str(options.get("name" if name.startswith("target ") else "target") or "")
         return recorded(name, target)
-
-
-class VerbsCommand(PreparedCommand):
-    """A word that also works by --server: its verbs work by the API's operations, here on the records themselves."""
-
-    # The verbs, or the command itself if it has none.
-    verbs: Verbs | Verb
-    # What the verbs call, by the names of the API's operations.
-    operations: Mapping[str, Callable[..., Any]]
-    api = Here
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Add the verbs and their options."""
-        add_options(parser, self.verbs)
-
-    def handle(self, *_args: Any, **options: Any) -> None:
-        """Run one verb. Ends with its exit code; raises Problem."""
-        context = Context(self.api(self.operations), Namespace(**options), self, PROGRAM)
-        if code := chosen(self.verbs, context.options).run(context):
-            sys.exit(code)
 
 
 @contextmanager

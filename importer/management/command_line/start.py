@@ -52,14 +52,14 @@ def _refuse(name: str, arguments: Sequence[str], problem: Problem) -> NoReturn:
     """Say which setting or word is wrong, and end. With --json by the document that the word's problems have."""
     from config.contracts.documents import PROBLEM
     from importer.management.command_line.remote.main import REMOTE
-    from importer.management.command_line.remote.output import Output
+    from importer.management.command_line.remote.output import RemoteOutput
     from importer.management.terminal.words import FLAG
 
     def refuse() -> NoReturn:
         raise problem
 
     document = (REMOTE[name].files if name in REMOTE else None) or PROBLEM
-    sys.exit(Output(name, FLAG in arguments, document).run(refuse))
+    sys.exit(RemoteOutput(name, FLAG in arguments, document).run(refuse))
 
 
 def set_up() -> None:

@@ -1,11 +1,11 @@
 """`millrace connection`: adds, checks, lists and removes the places that files are fetched from."""
 
 from argparse import ArgumentParser
-from collections.abc import Callable
 from getpass import getpass
 from typing import Any
 
 from config.contracts.documents import CONNECTION_CHECK, CONNECTIONS
+from config.contracts.outcomes import UNKNOWN
 from importer.access.policy import may_now, seen
 from importer.connections import operations
 from importer.connections.connection_kind import ConnectionField
@@ -15,92 +15,69 @@ from importer.engine.errors import Problem
 from importer.management.argument_types import from_environment
 from importer.management.base_command import PreparedCommand
 from importer.management.terminal.report_text import finding_lines
+from importer.management.verbs.verb import Context, Verb, named
 from importer.models import Level, SourceConnection
 from importer.targets import passed
 
 
-class Command(PreparedCommand):
-    help = "Add, check, list and remove connections: the places that files are picked up from."
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|list|remove")
-        add = verbs.add_parser("add", help="save a connection under a name", epilog=_known())
-        add.add_argument("name", help="a name for it")
-        add.add_argument("place", help=examples())
-        # Not dest="settings": Django takes that for its own --settings, the name of a module, when run from a shell.
-        add.add_argument(
-            "--set",
-            dest="set_values",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="a setting of its kind, with a name listed below; may be repeated",
-        )
-        add.add_argument(
-            "--secret-env",
-            action="append",
-            default=[],
-            metavar="NAME=VAR",
-            help="a secret from an environment variable",
-        )
-        add.add_argument("--ask", action="append", default=[], metavar="NAME", help="ask for a secret on the terminal")
-        add.add_argument("--allow-private", action="store_true", help="it may have an address of a private network")
-        add.add_argument("--replace", action="store_true", help="change the connection of that name, if there is one")
-        check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
-        check.add_argument("name", help="the connection's name")
-        verbs.add_parser("list", help="all connections")
-        removed = verbs.add_parser("remove", help="forget a connection; its files stay where they are")
-        removed.add_argument("name", help="the connection's name")
-
-    def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb."""
-        VERBS[verb](self, **options)
-
-    def _add(self, *, name: str, place: str, set_values: list[str], secret_env: list[str], **options: Any) -> None:
-        secrets = {key: from_environment(variable) for key, variable in map(_pair, secret_env)}
-        secrets |= {each: _asked(each) for each in options["ask"]}
-        connection = add_or_replace(
-            name,
-            place,
-            dict(map(_pair, set_values)),
-            secrets,
-            private_allowed=options["allow_private"],
-            replace=options["replace"],
-        )
-        self.stdout.write(f"{name}: {connection.base}. Next: millrace connection check {name}")
-
-    def _check(self, *, name: str, as_json: bool, **_: Any) -> None:
-        checked = _connection(name)
-        operations.check(checked)
-        findings = operations.told_findings(checked)
-        ok = passed(findings)
-        if as_json:
-            self.give(CONNECTION_CHECK, {"connection": name, "ok": ok, "findings": findings})
-        else:
-            for each in findings:
-                for line in finding_lines(each):
-                    self.stdout.write(line)
-        if not ok:
-            raise SystemExit(1)
-
-    def _list(self, *, as_json: bool, **_: Any) -> None:
-        rows = seen(SourceConnection.objects.order_by("name"))
-        if as_json:
-            self.give(CONNECTIONS, {"connections": [_as_json(each) for each in rows]})
-            return
-        self.write_list(map(_line, rows))
-
-    def _remove(self, *, name: str, **_: Any) -> None:
-        remove(_connection(name))
-        self.stdout.write(f"{name} is forgotten. Its files stay where they are.")
+def _add(context: Context) -> None:
+    options = context.options
+    secrets = {key: from_environment(variable) for key, variable in map(_pair, options.secret_env)}
+    secrets |= {each: _asked(each) for each in options.ask}
+    connection = add_or_replace(
+        options.name,
+        options.place,
+        dict(map(_pair, options.set_values)),
+        secrets,
+        private_allowed=options.allow_private,
+        replace=options.replace,
+    )
+    context.output.say(f"{connection.name}: {connection.base}. Next: millrace connection check {connection.name}")
 
 
-VERBS: dict[str, Callable[..., None]] = {
-    "add": Command._add,
-    "check": Command._check,
-    "list": Command._list,
-    "remove": Command._remove,
-}
+def _add_new(add: ArgumentParser) -> None:
+    add.epilog = _known()
+    add.add_argument("name", help="a name for it")
+    add.add_argument("place", help=examples())
+    # Not dest="settings": Django takes that for its own --settings, the name of a module, when run from a shell.
+    add.add_argument(
+        "--set",
+        dest="set_values",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting of its kind, with a name listed below; may be repeated",
+    )
+    add.add_argument(
+        "--secret-env", action="append", default=[], metavar="NAME=VAR", help="a secret from an environment variable"
+    )
+    add.add_argument("--ask", action="append", default=[], metavar="NAME", help="ask for a secret on the terminal")
+    add.add_argument("--allow-private", action="store_true", help="it may have an address of a private network")
+    add.add_argument("--replace", action="store_true", help="change the connection of that name, if there is one")
+
+
+def _check(context: Context) -> int:
+    checked = _connection(context.options.name)
+    operations.check(checked)
+    findings = operations.told_findings(checked)
+    ok = passed(findings)
+    context.output.give(CONNECTION_CHECK, {"connection": checked.name, "ok": ok, "findings": findings})
+    for each in findings:
+        for line in finding_lines(each):
+            context.output.say(line)
+    return 0 if ok else UNKNOWN
+
+
+def _list(context: Context) -> None:
+    rows = seen(SourceConnection.objects.order_by("name"))
+    context.output.give(CONNECTIONS, {"connections": [_as_json(each) for each in rows]})
+    context.output.write_list(map(_line, rows))
+
+
+def _remove(context: Context) -> None:
+    name = context.options.name
+    remove(_connection(name))
+    context.output.say(f"{name} is forgotten. Its files stay where they are.")
 
 
 def _known() -> str:
@@ -160,4 +137,14 @@ def _as_json(connection: SourceConnection) -> dict[str, Any]:
         "settings": connection.settings if whole else {},
         "ok": passed(connection.findings) if connection.checked_at else None,
         "checked_at": connection.checked_at.isoformat() if connection.checked_at else None,
+    }
+
+
+class Command(PreparedCommand):
+    help = "Add, check, list and remove connections: the places that files are picked up from."
+    verbs = {
+        "add": Verb("save a connection under a name", _add, (_add_new,)),
+        "check": Verb("connect, and report what works, what does not, and the fix", _check, (named("connection"),)),
+        "list": Verb("all connections", _list),
+        "remove": Verb("forget a connection; its files stay where they are", _remove, (named("connection"),)),
     }

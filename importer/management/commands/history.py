@@ -7,7 +7,7 @@ from importer import jobs
 from importer.history.export import as_csv, documents
 from importer.history.query import Condition, Query, columns_of
 from importer.history.search import Row, every_row
-from importer.management.base_command import VerbsCommand
+from importer.management.base_command import PreparedCommand
 from importer.management.verbs.history import HISTORY_VERB
 
 
@@ -30,7 +30,7 @@ def _export(limit: int | None = None, **asked: Any) -> Iterator[bytes]:
     return (line.encode() for line in as_csv(*_found(**asked, most=limit)))
 
 
-class Command(VerbsCommand):
+class Command(PreparedCommand):
     only_shows = True
     help = "Show settings, timings and other facts of imports that have ended."
     verbs = HISTORY_VERB

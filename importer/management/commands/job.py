@@ -1,7 +1,6 @@
 """`millrace job`: lists, follows and steers imports, and what people decide about one that waits for them."""
 
 import time
-from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -15,12 +14,12 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.stored import to_json
 from importer.jobs.rejects import downloads
-from importer.management.base_command import VerbsCommand
+from importer.management.base_command import PreparedCommand
 from importer.management.terminal import by_url
 from importer.management.terminal.follow.following import LOOK_EVERY, follow
 from importer.management.terminal.words import PROGRAM
-from importer.management.verbs.jobs import VERBS, add_job, end, retry
-from importer.management.verbs.verb import Context, Here, Json, Verb
+from importer.management.verbs.jobs import JOB, VERBS, end, retry
+from importer.management.verbs.verb import Context, Here, Json, Verb, option
 from importer.models import ImportJob
 from importer.models.outcomes import outcome_words
 from importer.retention import ended_jobs
@@ -114,12 +113,6 @@ def _retry(context: Context) -> int:
     return end(context, _report(job.pk))
 
 
-def _add_retry(parser: ArgumentParser) -> None:
-    parser.add_argument("--in-process", action="store_true", default=True, help="load in this process (default)")
-    parser.add_argument("--workers", dest="in_process", action="store_false", help="hand it to the running workers")
-    by_url.add_password_flags(parser)
-
-
 def _run(context: Context) -> int:
     job = _read(context.options.job)
     by_url.hold_password_again(job.target, {**vars(context.options), "in_process": True})
@@ -128,15 +121,10 @@ def _run(context: Context) -> int:
     return end(context, _report(job.pk))
 
 
-def _add_run(parser: ArgumentParser) -> None:
-    add_job(parser)
-    by_url.add_password_flags(parser)
-
-
 def _with_hint(name: str, hint: Callable[[ImportJob], str]) -> Verb:
     """The verb, which also says how to continue where no worker does; "" for nothing."""
 
-    def run(context: Context) -> int:
+    def run(context: Context) -> int | None:
         code = VERBS[name].run(context)
         if said := hint(_read(context.options.job)):
             context.output.say(f"{said}: {PROGRAM} job run {context.options.job}")
@@ -149,15 +137,24 @@ def _if_unloaded(job: ImportJob) -> str:
     return "If the command that loads it has ended" if job.target.lacks_password else ""
 
 
-class Command(VerbsCommand):
+class Command(PreparedCommand):
     help = "List, show, follow and steer imports, and decide what one waits for."
     api = _JobsHere
     verbs = {
         **VERBS,
-        "retry": retry(_retry, _add_retry),
+        "retry": retry(
+            _retry,
+            option("--in-process", action="store_true", default=True, help="load in this process (default)"),
+            option("--workers", dest="in_process", action="store_false", help="hand it to the running workers"),
+            by_url.add_password_flags,
+        ),
         "approve": _with_hint("approve", lambda _: "Without workers"),
         "resume": _with_hint("resume", _if_unloaded),
-        "run": Verb("run an import to its end in this process; for one that no worker takes", _run, _add_run),
+        "run": Verb(
+            "run an import to its end in this process; for one that no worker takes",
+            _run,
+            (JOB, by_url.add_password_flags),
+        ),
     }
     operations = {
         "list_imports": _list,

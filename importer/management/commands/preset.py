@@ -2,7 +2,6 @@
 
 import json
 import sys
-from argparse import ArgumentParser
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from config.contracts.documents import PRESET
 from importer.access.acting import acting_user
 from importer.engine.errors import Problem, in_file
 from importer.engine.stored import to_json
-from importer.management.base_command import VerbsCommand
+from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.management.verbs.presets import VERBS
-from importer.management.verbs.verb import Context, Verb
+from importer.management.verbs.verb import Context, Verb, option
 from importer.models import MappingPreset
 from importer.preparation import presets
 
@@ -36,20 +35,12 @@ def _rename(id: int, name: str) -> dict[str, Any]:
     return _document(preset)
 
 
-def _import(context: Context) -> int:
+def _import(context: Context) -> None:
     options = context.options
     read = _read(options.file)
     read = replace(read, name=options.new_name or read.name)
     preset = presets.save_exported(read, named_target(options.target or read.target), options.table, acting_user())
     context.output.say(f"The preset {preset.name} is imported, for {preset.table} of {preset.target}.")
-    return 0
-
-
-def _add_import(parser: ArgumentParser) -> None:
-    parser.add_argument("file", help="the file, or - for standard input")
-    parser.add_argument("--new-name", metavar="NAME", default="", help="instead of the name in the file")
-    parser.add_argument("--to", "--target", dest="target", metavar="TARGET", help="a target other than the file's")
-    parser.add_argument("--table", default="", metavar="TABLE", help="TABLE or SCHEMA.TABLE, other than the file's")
 
 
 def _read(file: str) -> presets.ExportedPreset:
@@ -66,9 +57,21 @@ def _read(file: str) -> presets.ExportedPreset:
         return presets.read_exported(values)
 
 
-class Command(VerbsCommand):
+class Command(PreparedCommand):
     help = "List, show, rename, delete, export and import presets: stored settings for files with a certain header."
-    verbs = {**VERBS, "import": Verb("make a preset of what `export` has written", _import, _add_import)}
+    verbs = {
+        **VERBS,
+        "import": Verb(
+            "make a preset of what `export` has written",
+            _import,
+            (
+                option("file", help="the file, or - for standard input"),
+                option("--new-name", metavar="NAME", default="", help="instead of the name in the file"),
+                option("--to", "--target", dest="target", metavar="TARGET", help="a target other than the file's"),
+                option("--table", default="", metavar="TABLE", help="TABLE or SCHEMA.TABLE, other than the file's"),
+            ),
+        ),
+    }
     operations = {
         "list_presets": lambda: map(_document, presets.all_seen()),
         "rename_preset": _rename,

@@ -13,9 +13,9 @@ from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
-from importer.management.base_command import VerbsCommand
+from importer.management.base_command import PreparedCommand
 from importer.management.verbs import schedules as verbs
-from importer.management.verbs.verb import Context, Verb
+from importer.management.verbs.verb import Context, Verb, option
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
 from importer.worker.hosts import presence
@@ -43,32 +43,20 @@ LIMITS = {
 DEFAULTS = {each.name: each.default for each in fields(ScheduleRequest)}
 
 
-def _run(context: Context) -> int:
+def _run(context: Context) -> int | None:
     if not (context.options.no_wait or presence.parallel_loads()):
         context.output.warn("No worker is running: is `millrace serve` running? The run waits for them.")
     return verbs.run(context)
 
 
-def _create_from_job(context: Context) -> int:
+def _create_from_job(context: Context) -> None:
     options = vars(context.options)
     past = seen(ImportJob.objects.select_related("target", "source")).filter(pk=options["job"]).first()
     if not past:
         raise Problem(f"There is no import {options['job']}.", advice="Give the number of one that worked.")
     no_limit = options["reject_limit"] == NO_LIMIT
     made = schedules.create_from_job(past, _request(options), acting_user(), no_limit=no_limit)
-    return verbs.show(context, made.pk)
-
-
-def _add_create(create: ArgumentParser) -> None:
-    create.add_argument("job", type=int, help="the import's number")
-    _add_request(create)
-    create.add_argument(
-        "--reject-limit",
-        choices=(DEFAULT_LIMIT, NO_LIMIT),
-        default=DEFAULT_LIMIT,
-        help="an import that rejects more rows fails; if the copied import had no limit: the larger of 100 rows and"
-        " 1 %% (default), or none. See --rejects-limit",
-    )
+    verbs.show(context, made.pk)
 
 
 def _add_request(parser: ArgumentParser) -> None:
@@ -141,12 +129,26 @@ def _backfill(id: int, first: str, last: str) -> list[dict[str, Any]]:
     return list(map(serialization.run, started))
 
 
-class Command(VerbsCommand):
+class Command(PreparedCommand):
     help = "Import files by themselves, on time, each file once."
     verbs = {
         **verbs.VERBS,
-        "run": Verb(verbs.RUN, _run, verbs.add_run),
-        "create-from-job": Verb("import files like that of a past import regularly", _create_from_job, _add_create),
+        "run": Verb(verbs.RUN, _run, verbs.OF_RUN),
+        "create-from-job": Verb(
+            "import files like that of a past import regularly",
+            _create_from_job,
+            (
+                option("job", type=int, help="the import's number"),
+                _add_request,
+                option(
+                    "--reject-limit",
+                    choices=(DEFAULT_LIMIT, NO_LIMIT),
+                    default=DEFAULT_LIMIT,
+                    help="an import that rejects more rows fails; if the copied import had no limit: the larger of 100"
+                    " rows and 1 %% (default), or none. See --rejects-limit",
+                ),
+            ),
+        ),
     }
     operations = {
         "list_schedules": lambda: ({"id": each.pk} | serialization.summary(each) for each in _seen()),

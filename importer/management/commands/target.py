@@ -1,6 +1,5 @@
 """`millrace target`: adds, checks, restores, lists and removes targets."""
 
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +8,14 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.lab import release_unmarked
 from importer.management.argument_types import from_environment
-from importer.management.base_command import VerbsCommand
+from importer.management.base_command import PreparedCommand
 from importer.management.terminal.words import PROGRAM
 from importer.management.verbs.targets import VERBS, target_named
-from importer.management.verbs.verb import Context, Verb, named
+from importer.management.verbs.verb import Context, Verb, named, option
 from importer.models import Target
 
 
-def _add(context: Context) -> int:
+def _add(context: Context) -> None:
     options = context.options
     parsed = targets.parse_url(options.url)
     variable = options.password_env
@@ -33,9 +32,7 @@ def _add(context: Context) -> int:
             options.tls, options.tls_ca, _server_key(options.server_key), options.clear_password
         ),
         terms=targets.Terms(
-            options.ceiling,
-            options.label,
-            None if options.needs_approval is None else options.needs_approval == "yes",
+            options.ceiling, options.label, None if options.needs_approval is None else options.needs_approval == "yes"
         ),
         replace=options.replace,
         moved=options.moved,
@@ -43,56 +40,20 @@ def _add(context: Context) -> int:
     release_unmarked(target)
     where, next_step = target.address_without_password, f"{PROGRAM} target check {target.name}"
     context.output.say(f"{target.name}: {where}, TLS {target.tls}. Next: {next_step}")
-    return 0
 
 
-def _add_options(add: ArgumentParser) -> None:
-    add.add_argument("name", help="a name for it")
-    add.add_argument("url", help="mysql://USER@HOST:PORT/DATABASE, or mysql://USER@localhost/DATABASE?socket=PATH")
-    add.add_argument("--password-env", metavar="VAR", help="the environment variable that holds the password")
-    add.add_argument("--tls", choices=Target.Tls.values, help="default: off on this machine, elsewhere verify")
-    add.add_argument(
-        "--tls-ca", metavar="FILE", default="", help="the certificate authorities that --tls verify trusts"
-    )
-    add.add_argument(
-        "--server-key",
-        metavar="FILE",
-        help="the server's public RSA key (its public_key.pem): for a MySQL elsewhere with --tls off",
-    )
-    add.add_argument(
-        "--clear-password",
-        action="store_true",
-        help="with --tls verify, let the server ask for the readable password (PAM, LDAP)",
-    )
-    add.add_argument("--ceiling", type=int, metavar="N", help="max. parallel chunks, over all imports (1 to 64)")
-    add.add_argument("--label", help="only workers with this label in LOADS load into it; '' for those without one")
-    add.add_argument(
-        "--needs-approval",
-        choices=("yes", "no"),
-        help="whether another person must approve each import and lab before it writes anything",
-    )
-    add.add_argument("--replace", action="store_true", help="change the target of that name, if there is one")
-    add.add_argument(
-        "--moved",
-        action="store_true",
-        help="with --replace: the server has moved with its tables, and unfinished imports continue there",
-    )
-
-
-def _restore(context: Context) -> int:
+def _restore(context: Context) -> None:
     line = ""
     # At once, because an error for one import ends the command after others are done.
     for line in targets.restore(_named(context)):
         context.output.say(line)
     if not line:
         context.output.say("Nothing is to be restored.")
-    return 0
 
 
-def _remove(context: Context) -> int:
+def _remove(context: Context) -> None:
     targets.remove(_named(context))
     context.output.say(f"{context.options.name} is forgotten. Nothing was changed on the server.")
-    return 0
 
 
 def _server_key(path: str | None) -> str:
@@ -121,17 +82,52 @@ def _check(id: int) -> dict[str, Any]:
     return targets.document(target)
 
 
-class Command(VerbsCommand):
+class Command(PreparedCommand):
     help = "Add, check, list and remove targets: the MySQL and MariaDB databases that imports go into."
     verbs = {
-        "add": Verb("save a target under a name", _add, _add_options),
+        "add": Verb(
+            "save a target under a name",
+            _add,
+            (
+                option("name", help="a name for it"),
+                option("url", help="mysql://USER@HOST:PORT/DATABASE, or mysql://USER@localhost/DATABASE?socket=PATH"),
+                option("--password-env", metavar="VAR", help="the environment variable that holds the password"),
+                option("--tls", choices=Target.Tls.values, help="default: off on this machine, elsewhere verify"),
+                option(
+                    "--tls-ca", metavar="FILE", default="", help="the certificate authorities that --tls verify trusts"
+                ),
+                option(
+                    "--server-key",
+                    metavar="FILE",
+                    help="the server's public RSA key (its public_key.pem): for a MySQL elsewhere with --tls off",
+                ),
+                option(
+                    "--clear-password",
+                    action="store_true",
+                    help="with --tls verify, let the server ask for the readable password (PAM, LDAP)",
+                ),
+                option("--ceiling", type=int, metavar="N", help="max. parallel chunks, over all imports (1 to 64)"),
+                option("--label", help="only workers with this label in LOADS load into it; '' for those without one"),
+                option(
+                    "--needs-approval",
+                    choices=("yes", "no"),
+                    help="whether another person must approve each import and lab before it writes anything",
+                ),
+                option("--replace", action="store_true", help="change the target of that name, if there is one"),
+                option(
+                    "--moved",
+                    action="store_true",
+                    help="with --replace: the server has moved with its tables, and unfinished imports continue there",
+                ),
+            ),
+        ),
         **VERBS,
         "restore": Verb(
             "undo temporary changes, such as dropped indexes, of imports that are unknown here",
             _restore,
-            named("target"),
+            (named("target"),),
         ),
-        "remove": Verb("forget a target; nothing changes on the server", _remove, named("target")),
+        "remove": Verb("forget a target; nothing changes on the server", _remove, (named("target"),)),
     }
     operations = {
         "list_targets": lambda: map(targets.document, seen(Target.objects.registered())),

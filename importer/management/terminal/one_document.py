@@ -7,39 +7,33 @@ has its problem.
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from io import StringIO
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.db import OperationalError
 
-from config.contracts.documents import DONE, Document
+from config.contracts.documents import DONE
 from importer.engine.errors import Cancelled, Problem, WrongUsage
 from importer.management.application_tables import unusable
 from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
-from importer.management.terminal.lists import write_list
 from importer.management.terminal.near_words import near_of_error
+from importer.management.terminal.output import Output
 from importer.management.terminal.parsers import let_values_be_dashes, parsers
 from importer.management.terminal.words import FLAG, asks_for_json, problem_document
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
 DEST = "as_json"
-IN_MEMORY = 1 << 20  # characters of a document; the rest of a long one lies in a temporary file
 ADVICE = "Please report it with the traceback on standard error."
 
 
-class DocumentCommand(BaseCommand):
+class DocumentCommand(Output, BaseCommand):
     """A command with `--json`; so has each of its verbs."""
 
     # Whether the command line asks for JSON, before it is parsed; and whether there is one: not a call by other code.
-    # Whether the options that were parsed ask for it.
     _asks_for_json = False
     _is_a_line = False
-    as_json = False
-    _given: IO[str] | None = None
-    report: dict[str, Any] | None = None
     # Ctrl-C since the process began, of a command line.
     held: HeldCtrlC | None = None
 
@@ -62,32 +56,18 @@ class DocumentCommand(BaseCommand):
         self.held = self.held or HeldCtrlC()
         super().run_from_argv(argv)
 
+    @property
+    def word(self) -> str:
+        """The command."""
+        return self.words({})
+
     def say(self, line: str) -> None:
-        """Print a line; with --json it is in the document of a verb without one of its own."""
+        """Print a line; with --json it is in the document of a command without one of its own."""
         self.stdout.write(line)
 
     def warn(self, line: str) -> None:
         """Print a line to standard error."""
         self.stderr.write(line)
-
-    def write_list(self, lines: Iterable[str]) -> None:
-        """Write the lines of the verb `list`; on standard error that there are none, and how to add one."""
-        write_list(self.words({}), lines, self.say, self.say if self.as_json else self.warn)
-
-    def give(self, document: Document, values: Mapping[str, Any]) -> None:
-        """Print this document at the end, if --json asks for it."""
-        self.give_whole(document.of(values))
-
-    def give_whole(self, document: Mapping[str, Any]) -> None:
-        """The same for a document that names its schema."""
-        if self.as_json:
-            self.give_parts((json.dumps(document, indent=2), "\n"))
-
-    def give_parts(self, parts: Iterable[str]) -> None:
-        """The same for the document that these parts are together. It ends with a line feed."""
-        self._given = SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115 - printed later
-        for part in parts:
-            self._given.write(part)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command. A command line that fails says why in one line, and ends with its exit code.
@@ -127,7 +107,8 @@ class DocumentCommand(BaseCommand):
             lines = said.getvalue().splitlines()
             if self._given is None:
                 self.give(DONE, {"command": self.words(options), "exit_code": code, "said": lines})
-            self._print_given(printed)
+            self.print_given(lambda line: printed.write(line, ending=""))
+            printed.flush()
         return None
 
     def run_checked(self, *args: Any, **options: Any) -> str | None:
@@ -137,7 +118,7 @@ class DocumentCommand(BaseCommand):
     def words(self, options: Mapping[str, Any]) -> str:
         """The command with its verb, such as `target add`."""
         name = type(self).__module__.rpartition(".")[2]
-        return " ".join(filter(None, (name, options.get("verb") or options.get("action"))))
+        return " ".join(filter(None, (name, options.get("verb"))))
 
     def document_of_problem(self, problem: Problem, exit_code: int, options: Mapping[str, Any]) -> dict[str, Any]:
         """The document of a problem that ended the command."""
@@ -159,15 +140,6 @@ class DocumentCommand(BaseCommand):
 
     def _give_problem(self, problem: Problem, exit_code: int, options: Mapping[str, Any]) -> None:
         self.give_whole(self.document_of_problem(problem, exit_code, options))
-
-    def _print_given(self, to: OutputWrapper) -> None:
-        """Write the document that was given."""
-        assert self._given
-        with self._given as given:
-            given.seek(0)
-            for line in given:
-                to.write(line, ending="")
-        to.flush()
 
 
 class _Refusal:

@@ -20,31 +20,30 @@ MOST_SHOWN = 50  # imports in a table
 LARGEST_PAGE = 200  # imports that a server gives at once
 
 
-def _run(context: Context) -> int:
+def _run(context: Context) -> None:
     """Print the facts of the imports that the reader may see, in the form that is asked for."""
     options = vars(context.options)
-    if options["facts"]:
-        for line in _fact_lines():
-            context.output.say(line)
-        return 0
     query = {
         "columns": list(options["columns"]),
         "sort": options["sort"],
         "where": [" ".join(each) for each in _conditions(options)],
     }
     most = _most(options)
-    if options["csv"]:
+    if options["facts"]:
+        lines = _fact_lines()
+    elif options["csv"]:
         limit = {"limit": most} if most else {}
         sys.stdout.writelines(iterdecode(context.api.download("export", **query, **limit), "utf-8"))
-        return 0
-    found = context.api.pages("history", **query, limit=min(most or LARGEST_PAGE, LARGEST_PAGE))
-    rows = islice(found, most)
-    if options["as_json"]:
-        context.output.give_parts(HISTORY.parts("jobs", rows))
-        return 0
-    for line in _table_lines(columns_of(options["columns"]), rows):
+        return
+    else:
+        found = context.api.pages("history", **query, limit=min(most or LARGEST_PAGE, LARGEST_PAGE))
+        rows = islice(found, most)
+        if options["as_json"]:
+            context.output.give_parts(HISTORY.parts("jobs", rows))
+            return
+        lines = _table_lines(columns_of(options["columns"]), rows)
+    for line in lines:
         context.output.say(line)
-    return 0
 
 
 def _add_options(parser: ArgumentParser) -> None:
@@ -116,4 +115,4 @@ def _in_words(name: str, value: Any) -> str:
     return in_words(name, value)
 
 
-HISTORY_VERB = Verb("settings and timings of imports that have ended", _run, _add_options)
+HISTORY_VERB = Verb("settings and timings of imports that have ended", _run, (_add_options,))

@@ -1,6 +1,6 @@
 """`millrace job`: lists, follows and steers imports, and what people decide about one that waits for them."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
@@ -9,23 +9,23 @@ from typing import Any
 from config.contracts.documents import CAUSES, JOBS
 from config.contracts.outcomes import UNKNOWN
 from config.contracts.report import is_over
-from importer.engine.plan.option_specs import named
+from importer.engine.plan.option_specs import named as option_named
 from importer.engine.units import count_of
 from importer.management.terminal.follow.progress import Amounts, Progress
 from importer.management.terminal.report_text import cause_line, plan_lines, problem_and_ways_out, report_lines
-from importer.management.verbs.verb import Context, Json, Run, Verb, Verbs
+from importer.management.verbs.verb import AddOption, Context, Json, Run, Verb, Verbs, option
 
-PRIORITY = named("priority")
+PRIORITY = option_named("priority")
 MOST_LISTED = 20
+JOB = option("job", type=int, help="the import's number")
 
 
-def _list(context: Context) -> int:
+def _list(context: Context) -> None:
     found = list(islice(context.api.pages("list_imports"), max(0, context.options.most)))
     names = ("job", "outcome", "file", "target", "table", "rows")
     rows = [{**{name: each[name] for name in names}, "created": each["created_at"]} for each in found]
     context.output.give(JOBS, {"jobs": rows})
     context.output.write_list(map(_line, rows))
-    return 0
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -34,26 +34,15 @@ def _line(row: Mapping[str, Any]) -> str:
     return f"{row['job']}: {row['outcome']}, {place}, {count_of(row['rows'], 'row')}, {begun} UTC"
 
 
-def _add_list(parser: ArgumentParser) -> None:
-    text = f"the latest N (default {MOST_LISTED})"
-    parser.add_argument("--most", type=int, default=MOST_LISTED, metavar="N", help=text)
+def _show(context: Context) -> None:
+    _tell(context, context.api.call("show_import", job=context.options.job))
 
 
-def add_job(parser: ArgumentParser) -> None:
-    """Add the number of the import that a verb is about."""
-    parser.add_argument("job", type=int, help="the import's number")
-
-
-def _show(context: Context) -> int:
-    return _tell(context, context.api.call("show_import", job=context.options.job))
-
-
-def _tell(context: Context, report: Json) -> int:
+def _tell(context: Context, report: Json) -> None:
     """Print a report; it is no failure of the command that an import has failed."""
     context.output.give_whole(report)
     for line in (*report_lines(report, context.prefix), *problem_and_ways_out(report, context.prefix)):
         context.output.say(line)
-    return 0
 
 
 def end(context: Context, report: Json) -> int:
@@ -95,12 +84,6 @@ def watched(context: Context, job: int) -> Json:
     return report
 
 
-def _add_wait(parser: ArgumentParser) -> None:
-    add_job(parser)
-    text = "then exit with 1; default: until its end"
-    parser.add_argument("--at-most", type=float, metavar="SECONDS", help=text)
-
-
 def _no_body(_options: Namespace) -> Json | None:
     return None
 
@@ -111,13 +94,12 @@ def _act(operation: str, said: str, body: Callable[[Namespace], Json | None] = _
     `body`: what the request says, from the options.
     """
 
-    def act(context: Context) -> int:
+    def act(context: Context) -> None:
         options = context.options
         report = context.api.call(operation, body(options), job=options.job)
         if report:
             context.output.give_whole(report)
         context.output.say(said.format(**vars(options), prefix=context.prefix))
-        return 0
 
     return act
 
@@ -127,7 +109,7 @@ def _changes(operation: str, body: Callable[[Namespace], Json | None] = _no_body
     return lambda context: _tell(context, context.api.call(operation, body(context.options), job=context.options.job))
 
 
-def _plan(context: Context) -> int:
+def _plan(context: Context) -> None:
     report = context.api.call("show_import", job=context.options.job)
     context.output.give_whole(report)
     for line in plan_lines(report["plan"]):
@@ -138,10 +120,9 @@ def _plan(context: Context) -> int:
     else:
         state = report["outcome"] or report["debug"]["status"]
         context.output.say(f"\nIt does not wait for an approval: it is {state}.")
-    return 0
 
 
-def _why(context: Context) -> int:
+def _why(context: Context) -> None:
     job = context.options.job
     found = context.api.causes(job)
     context.output.give(CAUSES, found)
@@ -149,99 +130,80 @@ def _why(context: Context) -> int:
         context.output.say(" ".join(filter(None, (cause_line(each), each["sql"]))))
     if not found["causes"]:
         context.output.say(f"Import {job}: no cause is known that it waits or is slow.")
-    return 0
 
 
-def _add_approve(parser: ArgumentParser) -> None:
-    add_job(parser)
-    text = "of the plan that you have seen, from `job plan`"
-    parser.add_argument("--digest", required=True, help=text)
-
-
-def _add_refuse(parser: ArgumentParser) -> None:
-    add_job(parser)
-    text = "for the person who started the import"
-    parser.add_argument("--reason", required=True, metavar="TEXT", help=text)
-
-
-def _add_priority(parser: ArgumentParser) -> None:
-    add_job(parser)
-    parser.add_argument("priority", help=PRIORITY.about, **PRIORITY.kind.flag)
-
-
-def _rejects(context: Context) -> int:
+def _rejects(context: Context) -> None:
     from importer.management.terminal.new_file import write_rejects  # Here: a load needs none of it.
 
     options = context.options
     pieces = context.api.download("reasons_file" if options.reasons else "reject_file", job=options.job)
     write_rejects(pieces, options.out, as_json=options.as_json)
-    return 0
 
 
-def _add_rejects(parser: ArgumentParser) -> None:
-    add_job(parser)
-    text = "line, column, value and reason of each instead"
-    parser.add_argument("--reasons", action="store_true", help=text)
-    text = "write them there instead of to standard output"
-    parser.add_argument("--out", type=Path, metavar="FILE", help=text)
-
-
-def retry(run: Run, add_more: Callable[[ArgumentParser], object] = lambda _: None) -> Verb:
-    """The verb `retry`, by the function that follows the import to its end. `add_more`: adds further options."""
-
-    def add(parser: ArgumentParser) -> None:
-        add_job(parser)
-        text = "leave out bad rows from now on, into a file"
-        parser.add_argument("--on-error", choices=("reject",), help=text)
-        add_more(parser)
-
-    return Verb("load the missing rows of an import that failed or was cancelled", run, add)
+def retry(run: Run, *more: AddOption) -> Verb:
+    """The verb `retry`, by the function that follows the import to its end. `more`: further options."""
+    leave_out = option("--on-error", choices=("reject",), help="leave out bad rows from now on, into a file")
+    return Verb("load the missing rows of an import that failed or was cancelled", run, (JOB, leave_out, *more))
 
 
 PAUSED = "Import {job} is paused: chunks under way finish. To continue: {prefix} job resume {job}"
 APPROVED = "Import {job} is approved: the workers load it."
 VERBS: Verbs = {
-    "list": Verb("the latest imports, the newest first", _list, _add_list),
-    "show": Verb("the state of an import, its rows and its problem", _show, add_job),
-    "wait": Verb("wait for the end of an import, and exit with its code", _wait, _add_wait),
-    "pause": Verb("start no more chunks of an import; those under way finish", _act("pause_import", PAUSED), add_job),
-    "resume": Verb("continue a paused import", _act("resume_import", "Import {job} continues."), add_job),
+    "list": Verb(
+        "the latest imports, the newest first",
+        _list,
+        (option("--most", type=int, default=MOST_LISTED, metavar="N", help=f"the latest N (default {MOST_LISTED})"),),
+    ),
+    "show": Verb("the state of an import, its rows and its problem", _show, (JOB,)),
+    "wait": Verb(
+        "wait for the end of an import, and exit with its code",
+        _wait,
+        (JOB, option("--at-most", type=float, metavar="SECONDS", help="then exit with 1; default: until its end")),
+    ),
+    "pause": Verb("start no more chunks of an import; those under way finish", _act("pause_import", PAUSED), (JOB,)),
+    "resume": Verb("continue a paused import", _act("resume_import", "Import {job} continues."), (JOB,)),
     "priority": Verb(
         "let an import go before the person's others, or after all others",
         _act("set_priority", "Import {job} has the priority {priority} now.", lambda it: {"priority": it.priority}),
-        _add_priority,
+        (JOB, option("priority", help=PRIORITY.about, **PRIORITY.kind.flag)),
     ),
     "rejects": Verb(
-        "the rejected rows of an import, to correct and load them, or their reasons", _rejects, _add_rejects
+        "the rejected rows of an import, to correct and load them, or their reasons",
+        _rejects,
+        (
+            JOB,
+            option("--reasons", action="store_true", help="line, column, value and reason of each instead"),
+            option("--out", type=Path, metavar="FILE", help="write them there instead of to standard output"),
+        ),
     ),
-    "plan": Verb("what an import does, with its SQL, and the digest that is approved", _plan, add_job),
-    "why": Verb("why an import waits or is slow now, with the evidence", _why, add_job),
+    "plan": Verb("what an import does, with its SQL, and the digest that is approved", _plan, (JOB,)),
+    "why": Verb("why an import waits or is slow now, with the evidence", _why, (JOB,)),
     "approve": Verb(
         "let an import of somebody else write to a target that needs approvals",
         _act("approve_import", APPROVED, lambda it: {"digest": it.digest}),
-        _add_approve,
+        (JOB, option("--digest", required=True, help="of the plan that you have seen, from `job plan`")),
     ),
     "refuse": Verb(
         "end an import of somebody else that waits for approval",
         _changes("refuse_import", lambda it: {"reason": it.reason}),
-        _add_refuse,
+        (JOB, option("--reason", required=True, metavar="TEXT", help="for the person who started the import")),
     ),
     "cancel": Verb(
-        "end an import; what is committed stays, except in a staging table", _changes("cancel_import"), add_job
+        "end an import; what is committed stays, except in a staging table", _changes("cancel_import"), (JOB,)
     ),
     "delete": Verb(
         "delete an ended import with its rejected rows; what it loaded stays",
         _act("delete_import", "Import {job} is deleted. What it loaded stays in its table."),
-        add_job,
+        (JOB,),
     ),
     "restore-now": Verb(
         "try at once to put back keys and server variables that an import has changed",
         _changes("restore_now_import"),
-        add_job,
+        (JOB,),
     ),
     "end-without": Verb(
         "end an import although keys or server variables are not put back; shows the SQL for it",
         _changes("end_without_import"),
-        add_job,
+        (JOB,),
     ),
 }

@@ -1,6 +1,5 @@
 """`millrace preset`: lists, shows, renames, deletes and exports presets."""
 
-from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,17 +8,16 @@ from config.contracts.documents import PRESET, PRESETS
 from importer.engine.plan.options import Options, changed_options
 from importer.engine.stored import from_json
 from importer.management.terminal.new_file import document_text, write_document
-from importer.management.verbs.verb import Context, Verb, Verbs, named
+from importer.management.verbs.verb import Context, Verb, Verbs, named, option
 
 NOT_EXPORTED = ("id", "used_at")
 
 
-def _list(context: Context) -> int:
+def _list(context: Context) -> None:
     found = sorted(context.api.pages("list_presets"), key=lambda each: each["name"])
     rows = [_summary(each) for each in found]
     context.output.give(PRESETS, {"presets": rows})
     context.output.write_list(map(_line, rows))
-    return 0
 
 
 def _summary(preset: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,12 +34,11 @@ def _exported(context: Context) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in NOT_EXPORTED}
 
 
-def _show(context: Context) -> int:
+def _show(context: Context) -> None:
     shown = _exported(context)
     context.output.give(PRESET, shown)
     for line in _lines(shown):
         context.output.say(line)
-    return 0
 
 
 def _lines(preset: Mapping[str, Any]) -> Iterator[str]:
@@ -57,7 +54,7 @@ def _lines(preset: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {label}: {value}"
 
 
-def _export(context: Context) -> int:
+def _export(context: Context) -> None:
     document, name, out = PRESET.of(_exported(context)), context.options.name, context.options.out
     if out is None:
         context.output.give_whole(document)
@@ -65,37 +62,30 @@ def _export(context: Context) -> int:
     else:
         write_document(document, out)
         context.output.say(f"The preset {name} is in {out}.")
-    return 0
 
 
-def _add_export(parser: ArgumentParser) -> None:
-    named("preset")(parser)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write it there, not to standard output")
-
-
-def _rename(context: Context) -> int:
+def _rename(context: Context) -> None:
     found = context.named("list_presets", "preset")
     renamed = context.api.call("rename_preset", {"name": context.options.new}, id=found["id"])
     context.output.say(f"{found['name']} is called {renamed['name']} now.")
-    return 0
 
 
-def _add_rename(parser: ArgumentParser) -> None:
-    named("preset")(parser)
-    parser.add_argument("new", metavar="NEW_NAME", help="its new name")
-
-
-def _delete(context: Context) -> int:
+def _delete(context: Context) -> None:
     found = context.named("list_presets", "preset")
     context.api.call("delete_preset", id=found["id"])
     context.output.say(f"The preset {found['name']} is deleted. Schedules that were made with it keep their settings.")
-    return 0
 
 
 VERBS: Verbs = {
     "list": Verb("all presets, by name", _list),
-    "show": Verb("what a preset sets", _show, named("preset")),
-    "rename": Verb("give a preset another name", _rename, _add_rename),
-    "delete": Verb("delete a preset; schedules keep their settings", _delete, named("preset")),
-    "export": Verb("write a preset as JSON, for `import` in another installation", _export, _add_export),
+    "show": Verb("what a preset sets", _show, (named("preset"),)),
+    "rename": Verb(
+        "give a preset another name", _rename, (named("preset"), option("new", metavar="NEW_NAME", help="its new name"))
+    ),
+    "delete": Verb("delete a preset; schedules keep their settings", _delete, (named("preset"),)),
+    "export": Verb(
+        "write a preset as JSON, for `import` in another installation",
+        _export,
+        (named("preset"), option("--out", type=Path, metavar="FILE", help="write it there, not to standard output")),
+    ),
 }

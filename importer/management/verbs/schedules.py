@@ -1,23 +1,22 @@
 """`millrace schedule`: lists, shows, runs, pauses and resumes schedules."""
 
 import time
-from argparse import ArgumentParser
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from config.contracts.documents import SCHEDULE, SCHEDULE_RUN, SCHEDULES
 from config.contracts.outcomes import UNKNOWN
 from importer.engine.errors import Problem
-from importer.management.verbs.verb import Context, Json, Run, Verb, Verbs, named
+from importer.management.verbs.verb import AddOption, Context, Json, Run, Verb, Verbs, named, option
 
 LOOK_EVERY = 0.5  # seconds
 
 
-def _list(context: Context) -> int:
+def _list(context: Context) -> None:
     rows = [_without_id(each) for each in context.api.pages("list_schedules")]
     context.output.give(SCHEDULES, {"schedules": rows})
     context.output.write_list(map(_line, rows))
-    return 0
 
 
 def _without_id(schedule: Mapping[str, Any]) -> Json:
@@ -35,11 +34,11 @@ def _id(context: Context) -> int:
     return int(context.named("list_schedules", "schedule")["id"])
 
 
-def _show(context: Context) -> int:
-    return show(context, _id(context))
+def _show(context: Context) -> None:
+    show(context, _id(context))
 
 
-def show(context: Context, number: int) -> int:
+def show(context: Context, number: int) -> None:
     """Print one schedule: what it does, and when; its problems; and its last runs."""
     schedule, output = _without_id(context.api.call("show_schedule", id=number)), context.output
     output.give(SCHEDULE, schedule)
@@ -53,7 +52,6 @@ def show(context: Context, number: int) -> int:
     _say_problem(context, schedule["problem"])
     for each in schedule["runs"]:
         _say_run(context, each)
-    return 0
 
 
 def _say_run(context: Context, run: Mapping[str, Any]) -> None:
@@ -94,78 +92,72 @@ def run(context: Context) -> int:
     return 0 if begun["status"] in ("succeeded", "waiting") and not interrupted else UNKNOWN
 
 
-def add_run(parser: ArgumentParser) -> None:
-    """Add the options of `run`."""
-    from importer.management.argument_types import day  # Here: no other command needs it.
-
-    named("schedule")(parser)
-    parser.add_argument("--date", type=day, metavar="YYYY-MM-DD", help="run as if it were that day")
-    parser.add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
-
-
 def _act(operation: str) -> Run:
-    def act(context: Context) -> int:
+    def act(context: Context) -> None:
         number = _id(context)
         context.api.call(operation, id=number)
-        return show(context, number)
+        show(context, number)
 
     return act
 
 
-def _run_again(context: Context) -> int:
+def _run_again(context: Context) -> None:
     name, number = context.options.name, context.options.run
     runs = context.api.pages("list_runs", id=_id(context))
     if number not in (each["run"] for each in runs):
         raise Problem(f"{name} has no run {number}.", advice="`schedule show` lists the last ones.")
-    return _say_started(context, context.api.call("repeat_run", id=number))
+    _say_started(context, context.api.call("repeat_run", id=number))
 
 
-def _add_run_again(parser: ArgumentParser) -> None:
-    named("schedule")(parser)
-    parser.add_argument("run", type=int, help="the run's number, from `schedule show`")
-
-
-def _backfill(context: Context) -> int:
+def _backfill(context: Context) -> None:
     days = {name: getattr(context.options, name).isoformat() for name in ("first", "last")}
-    return _say_started(context, context.api.call("backfill", days, id=_id(context)))
+    _say_started(context, context.api.call("backfill", days, id=_id(context)))
 
 
-def _say_started(context: Context, runs: list[Json]) -> int:
+def _say_started(context: Context, runs: list[Json]) -> None:
     for each in runs:
         context.output.say(f"run {each['run']} is started, for {each['due_at'][:16].replace('T', ' ')} UTC")
-    return 0
 
 
-def _add_backfill(parser: ArgumentParser) -> None:
-    from importer.management.argument_types import day
-
-    named("schedule")(parser)
-    for flag, moment in (("--from", "first"), ("--to", "last")):
-        text = f"the {moment} day"
-        parser.add_argument(flag, dest=moment, type=day, required=True, metavar="YYYY-MM-DD", help=text)
-
-
-def _forget(context: Context) -> int:
+def _forget(context: Context) -> None:
     file = context.options.file
     context.api.call("forget_file", {"name": file}, id=_id(context))
     context.output.say(f"The next run loads {file} as a new file.")
-    return 0
 
 
-def _add_forget(parser: ArgumentParser) -> None:
-    named("schedule")(parser)
-    parser.add_argument("file", help="the file's name as the run lists it")
+def _as_day(text: str) -> date:
+    from importer.management.argument_types import day  # Here: no other command needs it.
+
+    return day(text)
 
 
+def _day(flag: str, moment: str) -> AddOption:
+    return option(flag, dest=moment, type=_as_day, required=True, metavar="YYYY-MM-DD", help=f"the {moment} day")
+
+
+NAME = named("schedule")
+OF_RUN = (
+    NAME,
+    option("--date", type=_as_day, metavar="YYYY-MM-DD", help="run as if it were that day"),
+    option("--no-wait", action="store_true", help="leave it to the workers, and do not wait"),
+)
 RUN = "run it now and wait for the end; exit code 0 only if it succeeds, or with --no-wait once it is queued"
 FORGET = "let the next run load a file that failed as a new one; first take its rows out of the table"
 VERBS: Verbs = {
     "list": Verb("all schedules", _list),
-    "show": Verb("one schedule, its next due times and its last runs", _show, named("schedule")),
-    "run": Verb(RUN, run, add_run),
-    "pause": Verb("begin no more runs", _act("pause_schedule"), named("schedule")),
-    "resume": Verb("run again from now on", _act("resume_schedule"), named("schedule")),
-    "run-again": Verb("start an ended or a missed run again, for its moment", _run_again, _add_run_again),
-    "backfill": Verb("start a run for each due time of some past days", _backfill, _add_backfill),
-    "forget": Verb(FORGET, _forget, _add_forget),
+    "show": Verb("one schedule, its next due times and its last runs", _show, (NAME,)),
+    "run": Verb(RUN, run, OF_RUN),
+    "pause": Verb("begin no more runs", _act("pause_schedule"), (NAME,)),
+    "resume": Verb("run again from now on", _act("resume_schedule"), (NAME,)),
+    "run-again": Verb(
+        "start an ended or a missed run again, for its moment",
+        _run_again,
+        (NAME, option("run", type=int, help="the run's number, from `schedule show`")),
+    ),
+    "backfill": Verb(
+        "start a run for each due time of some past days",
+        _backfill,
+        (NAME, _day("--from", "first"), _day("--to", "last")),
+    ),
+    "forget": Verb(FORGET, _forget, (NAME, option("file", help="the file's name as the run lists it"))),
 }

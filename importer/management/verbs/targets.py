@@ -17,12 +17,11 @@ FIELDS = (
 )
 
 
-def _list(context: Context) -> int:
+def _list(context: Context) -> None:
     found = sorted(context.api.pages("list_targets"), key=lambda each: each["name"])
     rows = [{**{name: each[name] for name in FIELDS}, "ok": each["passed"]} for each in found]
     context.output.give(TARGETS, {"targets": rows})
     context.output.write_list(map(_line, rows))
-    return 0
 
 
 def _line(target: Mapping[str, Any]) -> str:
@@ -57,5 +56,5 @@ def _check(context: Context) -> int:
 
 VERBS: Verbs = {
     "list": Verb("all targets", _list),
-    "check": Verb("connect, and report what works, what does not, and the fix", _check, named("target")),
+    "check": Verb("connect, and report what works, what does not, and the fix", _check, (named("target"),)),
 }

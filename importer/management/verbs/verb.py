@@ -1,41 +1,14 @@
 """A verb of the command line: what it does, its options, and the function that does it."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from config.contracts.documents import Document
 from importer.engine.errors import Problem
+from importer.management.terminal.output import Output
 
 Json = dict[str, Any]
-
-
-class Output(Protocol):
-    """Where a verb says what it has to say: lines for people, or with --json exactly one document.
-
-    `report`: that of the import which the verb follows, once it has begun.
-    """
-
-    report: Json | None
-
-    def say(self, line: str) -> object:
-        """Print a line; with --json it is in the document of a verb without one of its own."""
-
-    def warn(self, line: str) -> object:
-        """Print a line to standard error."""
-
-    def write_list(self, lines: Iterable[str]) -> None:
-        """Print the lines of the verb `list`; on standard error that there are none, and how to add one."""
-
-    def give(self, document: Document, values: Mapping[str, Any]) -> None:
-        """Print this document at the end, if --json asks for it."""
-
-    def give_whole(self, document: Mapping[str, Any]) -> None:
-        """The same for a document that names its schema."""
-
-    def give_parts(self, parts: Iterable[str]) -> None:
-        """The same for the document that these parts are together. It ends with a line feed."""
 
 
 @dataclass(frozen=True)
@@ -61,35 +34,45 @@ class Context:
         raise Problem(f"There is no {kind} named {name}.", advice=f"Known: {known}.")
 
 
-# Runs one command; returns its exit code. Raises Problem.
-Run = Callable[[Context], int]
+# Runs one verb; returns its exit code, or nothing for 0. Raises Problem.
+Run = Callable[[Context], int | None]
+
+
+AddOption = Callable[[ArgumentParser], object]
 
 
 @dataclass(frozen=True)
 class Verb:
-    """What the verb does in a line, the function that does it, and the one that adds its options."""
+    """What the verb does in a line, the function that does it, and those that add its options to a parser."""
 
     about: str
     run: Run
-    add_options: Callable[[ArgumentParser], object] = lambda _: None
+    options: tuple[AddOption, ...] = ()
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add its options."""
+        for add in self.options:
+            add(parser)
 
 
 Verbs = Mapping[str, Verb]
 
 
-def named(kind: str) -> Callable[[ArgumentParser], None]:
+def option(*names: str, **how: Any) -> AddOption:
+    """Adds an argument to a parser, as its add_argument() does."""
+    return lambda parser: parser.add_argument(*names, **how)
+
+
+def named(kind: str) -> AddOption:
     """Adds the name of the thing that a verb is about."""
-
-    def add(parser: ArgumentParser) -> None:
-        parser.add_argument("name", help=f"the {kind}'s name")
-
-    return add
+    return option("name", help=f"the {kind}'s name")
 
 
 def add_options(parser: ArgumentParser, word: Verbs | Verb) -> None:
     """Add the verbs of a word, each with its help and its options; or the options of a word without verbs."""
     if isinstance(word, Verb):
         word.add_options(parser)
+    if isinstance(word, Verb) or not word:
         return
     added = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name, verb in word.items():

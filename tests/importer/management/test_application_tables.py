@@ -6,7 +6,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from importer.management.terminal.lists import NONE_TO_LIST
+from importer.management.terminal.output import NONE_TO_LIST
 from tests.importer.management.installation import Installation
 from tests.prepared import copy_of_tables
 from tests.schema import schema_in_file

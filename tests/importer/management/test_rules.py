@@ -32,19 +32,12 @@ Line = list[str]
 def actions_of(name: str) -> list[argparse.Action]:
     """The arguments that the command or verb takes, without those of Django and `--as`."""
     command, *verb = name.split()
-    found = next(actions for words, actions in leaves(parser_of(command)) if list(words) in (verb, []))
-    return [each for each in found if is_ours(each) and each.dest != "action"]
+    found = next(actions for words, actions in leaves(parser_of(command)) if list(words) == verb)
+    return [each for each in found if is_ours(each)]
 
 
-def names() -> Iterator[str]:
-    """Every command, with each of its verbs; kept_table has its verbs as choices of an argument."""
-    for command in COMMANDS:
-        for words, actions in leaves(parser_of(command)):
-            choices = next((each.choices for each in actions if each.dest == "action"), None)
-            yield from (" ".join((command, *words, *verb)) for verb in ([each] for each in choices or [""]) if verb)
-
-
-NAMES = sorted(each.strip() for each in names())
+# Every command, with each of its verbs.
+NAMES = sorted(" ".join((command, *words)) for command in COMMANDS for words, _ in leaves(parser_of(command)))
 # To make the things and to compare all tables takes longer than most verbs.
 VERBS = [list(verbs) for _, verbs in groupby(NAMES, lambda name: name.split()[0])]
 each_command = pytest.mark.parametrize("verbs", VERBS, ids=[verbs[0].split()[0] for verbs in VERBS])

@@ -7,7 +7,6 @@ approves nothing itself, so nothing is written that needs a person's approval an
 import json
 import threading
 import uuid
-from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from config.version import VERSION
 from importer.engine.errors import Problem, SourceProblem, how_to_install
 from importer.management.command_line.remote.problems import PROBLEMS, in_words
-from importer.management.verbs.verb import Context, Verb
+from importer.management.verbs.verb import Context, Verb, option
 from millrace_client.api import Json, Millrace
 from millrace_client.problems import NOT_FOUND, ServerProblem
 
@@ -36,17 +35,9 @@ SHOWN = (
 )
 
 
-def _add_options(parser: ArgumentParser) -> None:
-    """Add the options of `mcp`."""
-    parser.add_argument(
-        "--files", type=Path, default=Path(), metavar="FOLDER", help="files below it may be uploaded (default: here)"
-    )
-
-
-def _run(context: Context) -> int:
+def _run(context: Context) -> None:
     """Serve an agent until it closes standard input."""
     server(Agent(context.api, context.options.files)).run("stdio")
-    return 0
 
 
 _FileState = tuple[Path, int, int]  # path, bytes, and time of the last change
@@ -226,4 +217,5 @@ def _shown(report: Json) -> Json:
     return {name: report[name] for name in SHOWN}
 
 
-VERB = Verb(ABOUT, _run, _add_options)
+FILES = "files below it may be uploaded (default: here)"
+VERB = Verb(ABOUT, _run, (option("--files", type=Path, default=Path(), metavar="FOLDER", help=FILES),))

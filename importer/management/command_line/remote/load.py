@@ -203,7 +203,7 @@ def _cancelled(context: Context, job: int) -> dict[str, Any]:
 
 
 def _word(name: str, run: Run) -> Verb:
-    return Verb(WORDS[name].about, run, partial(add_arguments, word=name))
+    return Verb(WORDS[name].about, run, (partial(add_arguments, word=name),))
 
 
 LOAD, PLAN, CHECK = _word("load", load), _word("plan", plan), _word("check", check)

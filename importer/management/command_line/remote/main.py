@@ -10,7 +10,7 @@ from typing import NoReturn
 from config.contracts.documents import CHECK, PROBLEM, REPORT, Document
 from importer.engine.errors import WrongUsage
 from importer.management.command_line.remote import agent, load
-from importer.management.command_line.remote.output import Output
+from importer.management.command_line.remote.output import RemoteOutput
 from importer.management.command_line.remote.there import There
 from importer.management.command_line.remote.tokens import VARIABLE, token_from
 from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
@@ -60,11 +60,11 @@ def main(arguments: Sequence[str], held: HeldCtrlC | None = None) -> NoReturn:
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     asks_json = FLAG in before
     name = next((each for each in arguments if each in REMOTE), "")
-    output = Output(name, asks_json, of_problems=(REMOTE[name].files if name in REMOTE else None) or PROBLEM)
+    output = RemoteOutput(name, asks_json, of_problems=(REMOTE[name].files if name in REMOTE else None) or PROBLEM)
     sys.exit(output.run(lambda: _run(arguments, output, held)))
 
 
-def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC | None) -> int:
+def _run(arguments: Sequence[str], output: RemoteOutput, held: HeldCtrlC | None) -> int:
     if held:
         held.release()
     if wrong := undecoded_word(arguments):
@@ -80,7 +80,7 @@ def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC | None) -> in
     output.words = " ".join(filter(None, (server.word, getattr(options, "verb", ""))))
     token = token_from(server.token_file)
     there = There(server.server, token, ca_file=server.ca_file, plain_http=server.plain_http)
-    return chosen(word.verbs, options).run(Context(there, options, output, there.prefix))
+    return chosen(word.verbs, options).run(Context(there, options, output, there.prefix)) or 0
 
 
 def parser_of(name: str, word: RemoteWord) -> argparse.ArgumentParser:

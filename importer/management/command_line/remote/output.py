@@ -1,8 +1,7 @@
 """What a command says: lines for people, or with --json exactly one document, on every exit (docs/contracts.md)."""
 
-import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from config.contracts.check import check_document
@@ -11,22 +10,25 @@ from config.contracts.outcomes import CANCELLED, REFUSED, UNKNOWN, UNREACHABLE, 
 from config.contracts.report import complete
 from importer.engine.errors import Cancelled, Problem, TargetUnreachable, WrongUsage
 from importer.management.command_line.remote.problems import PROBLEMS, AnyProblem, in_words, values_of
-from importer.management.terminal.lists import write_list
+from importer.management.terminal.output import Output
 from millrace_client.problems import FORBIDDEN, UNAUTHORIZED, ServerProblem, may_be_done
 
 FLAG = "--json"
 WITHOUT_IMPORT = (REFUSED, CANCELLED, WRONG_USAGE)
 
 
-class Output:
-    """Says what one command has to say. `report`: that of the import which the command follows, once it has begun."""
+class RemoteOutput(Output):
+    """Says what one command of `millrace --server` has to say."""
 
     def __init__(self, words: str, as_json: bool, of_problems: Document = PROBLEM) -> None:
         """`words`: the command with its verb. `of_problems`: what has its problems: REPORT, CHECK or PROBLEM."""
         self.words, self.as_json, self._of_problems = words, as_json, of_problems
-        self.report: dict[str, Any] | None = None
         self._said: list[str] = []
-        self._given = ""
+
+    @property
+    def word(self) -> str:
+        """The command."""
+        return self.words.partition(" ")[0]
 
     def say(self, line: str) -> None:
         """Print a line; with --json it is in the document of a command without one of its own."""
@@ -38,23 +40,6 @@ class Output:
     def warn(self, line: str) -> None:
         """Print a line to standard error."""
         print(line, file=sys.stderr, flush=True)
-
-    def write_list(self, lines: Iterable[str]) -> None:
-        """Print the lines of the verb `list`; on standard error that there are none, and how to add one."""
-        write_list(self.words.partition(" ")[0], lines, self.say, self.say if self.as_json else self.warn)
-
-    def give(self, document: Document, values: Mapping[str, Any]) -> None:
-        """Print this document at the end, if --json asks for it."""
-        self.give_whole(document.of(values))
-
-    def give_whole(self, document: Mapping[str, Any]) -> None:
-        """The same for a document that names its schema."""
-        if self.as_json:
-            self.give_parts((json.dumps(document, indent=2), "\n"))
-
-    def give_parts(self, parts: Iterable[str]) -> None:
-        """The same for the document that these parts are together. It ends with a line feed."""
-        self._given = "".join(parts)
 
     def run(self, command: Callable[[], int]) -> int:
         """Run a command, and print what it gave, or its problem. Returns the exit code."""
@@ -114,9 +99,9 @@ class Output:
     def _print(self, code: int) -> None:
         if not self.as_json:
             return
-        if not self._given:
+        if self._given is None:
             self.give(DONE, {"command": self.words, "exit_code": code, "said": self._said})
-        print(self._given, end="")
+        self.print_given(sys.stdout.write)
 
 
 def _check_of(problem: AnyProblem) -> Mapping[str, Any] | None:

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.core.management import call_command
 
-from importer.management.terminal.lists import NONE_TO_LIST
+from importer.management.terminal.output import NONE_TO_LIST
 from tests.importer.management.test_every_option import COMMANDS, leaves, parser_of
 
 

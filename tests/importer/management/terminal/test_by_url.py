@@ -120,7 +120,7 @@ def test_its_target_is_among_those_to_choose_from_nowhere(file, url, monkeypatch
 def test_workers_are_refused_a_password_that_only_the_command_has(file, db, monkeypatch):
     monkeypatch.setenv("MYSQL_PWD", PASSWORD)
     with pytest.raises(CommandError) as raised:
-        call_command("import_csv", str(file), "mysql://root@127.0.0.1/db.three")
+        call_command("import_csv", str(file), "mysql://root@127.0.0.1/db.three", "--workers")
     assert "The running workers do not have the password of this server" in str(raised.value)
     assert not ImportJob.objects.exists()
 

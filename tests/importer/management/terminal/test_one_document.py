@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from config.contracts.documents import DOCUMENTS, DONE, PROBLEM, REPORT
 from importer.management.commands import group, retention, target
 from importer.management.terminal.one_document import DEST, FLAG
-from importer.management.verbs.verb import Verb
+from importer.management.verbs.verb import Context, Verb
 from importer.models.outcomes.exit_codes import COMMANDS, exit_codes, exit_codes_text
 from tests.documents import FOLDER, SCHEMAS, read
 from tests.importer.management.test_every_option import COMMANDS as ALL_COMMANDS
@@ -141,11 +141,11 @@ def test_ctrl_c_ends_any_command_with_its_code(words, capsys, monkeypatch):
 def test_an_unexpected_error_after_the_beginning_leaves_nothing_else_on_standard_output(capsys, monkeypatch):
     """What was said before is no part of the document of the problem."""
 
-    def fail(command: group.Command, **_options: object) -> None:
-        command.stdout.write("half of a table")
+    def fail(context: Context) -> None:
+        context.output.say("half of a table")
         raise OSError("the disk is full")
 
-    monkeypatch.setitem(group.VERBS, "list", fail)
+    monkeypatch.setitem(group.Command.verbs, "list", Verb("", fail))
     with pytest.raises(OSError, match="full"):
         call_command("group", "list", FLAG)
     assert "half" not in json.dumps(read(capsys.readouterr().out))

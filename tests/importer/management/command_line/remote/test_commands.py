@@ -23,11 +23,11 @@ from importer.engine.schema.new_table import NewColumn
 from importer.management.command_line.remote import files
 from importer.management.command_line.remote.load import LOCAL_ONLY, add_arguments
 from importer.management.command_line.remote.main import REMOTE, _Parser, main
-from importer.management.command_line.remote.output import Output
+from importer.management.command_line.remote.output import RemoteOutput
 from importer.management.command_line.remote.tokens import token_from
 from importer.management.command_line.start import command_of
 from importer.management.import_options import wish_of
-from importer.management.terminal.lists import NONE_TO_LIST
+from importer.management.terminal.output import NONE_TO_LIST
 from importer.management.terminal.words import PROGRAM, WORDS
 from importer.management.verbs import schedules
 from importer.management.verbs.verb import add_options
@@ -295,7 +295,7 @@ class TestWithoutAServer:
             raise BrokenPipeError
 
         with pytest.raises(BrokenPipeError):
-            Output("job list", as_json=False).run(unread)
+            RemoteOutput("job list", as_json=False).run(unread)
         assert capsys.readouterr() == ("", "")
 
     @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ class TestWithoutAServer:
         def refused() -> int:
             raise ServerProblem(status, problem_of(status) | {"kind": kind})
 
-        assert Output("load", as_json=True, of_problems=REPORT).run(refused) == code
+        assert RemoteOutput("load", as_json=True, of_problems=REPORT).run(refused) == code
         assert read(capsys.readouterr().out)["outcome"] == ("refused" if code == 4 else None)
 
     def test_a_word_of_the_machine_itself_is_refused(self, capsys):

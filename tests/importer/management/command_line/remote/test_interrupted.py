@@ -14,7 +14,7 @@ from django.utils import timezone
 from importer.engine.errors import Cancelled
 from importer.management.command_line.remote.files import Uploads
 from importer.management.command_line.remote.load import _begun_unheard, _end_if_begun, watched
-from importer.management.command_line.remote.output import Output
+from importer.management.command_line.remote.output import RemoteOutput
 from importer.management.command_line.remote.there import There
 from importer.management.verbs.verb import Context
 from importer.models import ImportJob, SourceFile, Target
@@ -89,7 +89,7 @@ def test_ctrl_c_while_the_server_plans_leaves_nothing(start: Start, silent: sock
 
 def about(millrace: Millrace) -> Context:
     """The context of a command."""
-    return Context(millrace, Namespace(as_json=False), Output("load", as_json=False), "millrace --server URL")
+    return Context(millrace, Namespace(as_json=False), RemoteOutput("load", as_json=False), "millrace --server URL")
 
 
 def test_files_of_the_server_may_be_loaded_all_the_same(millrace):
