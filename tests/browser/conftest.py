@@ -1,14 +1,15 @@
 """A real browser, one for all tests of the folder, and somebody signed in to the real web server."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Page, Response, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Response, expect, sync_playwright
 
 from importer.engine.mysql.connection import Address
 from tests.people import admin
@@ -18,6 +19,9 @@ from tests.stack import Stack, wait_until
 expect.set_options(timeout=20_000)
 # The first one found is used. The headless shell has no windows, and takes half the processor time.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SCREEN, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+# Opens a tab at a site, in which the client's person is signed in, if there is one.
+NewTab = Callable[..., Page]
 
 
 @pytest.fixture(scope="package")
@@ -39,15 +43,27 @@ def database(mariadb: Address) -> Address:
 
 
 @pytest.fixture
-def page(chromium, web: Stack, transactional_db, client) -> Iterator[Page]:
+def new_tab(chromium: Browser, transactional_db: None) -> Iterator[NewTab]:
+    """With the options of a browser's context. No tab asks for anything after the test."""
+    contexts = []
+
+    def open_tab(url: str, client: Client | None = None, **options: Any) -> Page:
+        contexts.append(chromium.new_context(base_url=url, **{"viewport": SCREEN, **options}))
+        if client:
+            contexts[-1].add_cookies([session(client, url)])
+        return contexts[-1].new_page()
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def page(new_tab: NewTab, web: Stack, client) -> Page:
     client.force_login(User.objects.create_superuser("admin"))
-    context = chromium.new_context(base_url=web.url, viewport={"width": 1280, "height": 900})
-    context.add_cookies([session(client, web.url)])
-    page = context.new_page()
+    page = new_tab(web.url, client)
     page.on("response", _print_answer)
-    page.goto("/")
-    yield page
-    context.close()
+    return page
 
 
 def _print_answer(answer: Response) -> None:
@@ -70,20 +86,17 @@ def for_visits(settings) -> None:
 
 
 @pytest.fixture
-def opened(chromium, live_server, client):
+def opened(new_tab: NewTab, live_server, client):
     """Opens pages signed in, with the options of a browser's context; the test fails if the policy stopped anything."""
     client.force_login(admin("ann"))
-    contexts, complaints = [], []
+    complaints = []
 
     def complain(message):
         if "Content Security Policy" in message.text or message.type == "error":
             complaints.append(message.text)
 
     def open_page(path, **options):
-        context = chromium.new_context(**options)
-        contexts.append(context)
-        context.add_cookies([session(client, live_server.url)])
-        page = context.new_page()
+        page = new_tab(live_server.url, client, **options)
         page.on("console", complain)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(live_server.url + path)
@@ -91,8 +104,6 @@ def opened(chromium, live_server, client):
 
     open_page.complaints = complaints  # for a test that makes a request fail
     yield open_page
-    for context in contexts:
-        context.close()
     # htmx reports as an error every request that a newer one replaced.
     assert [text for text in complaints if not text.startswith("htmx:")] == []
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from importer.models import Notification
 from importer.models.channel import Event
 from importer.notifications import outbox
-from tests.browser.conftest import expect_no_scrolling_sideways, session
+from tests.browser.conftest import PHONE, expect_no_scrolling_sideways
 from tests.importer.notifications.receivers import web_catcher
 from tests.people import admin
 from tests.stack import wait_until
@@ -18,16 +18,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def page(chromium, live_server, client, stack):
+def page(new_tab, live_server, client, stack):
     """Somebody of the staff, on a phone; the test fails if the policy stopped anything."""
     client.force_login(admin("ann"))
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, base_url=live_server.url)
-    context.add_cookies([session(client, live_server.url)])
-    page = context.new_page()
+    page = new_tab(live_server.url, client, viewport=PHONE)
     complaints = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     yield page
-    context.close()
     assert complaints == []
 
 

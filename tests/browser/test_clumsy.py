@@ -1,14 +1,12 @@
 """What goes wrong around a page, in a real browser: no server, no session, a way back. Nothing is done in silence."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Page, Route, expect
 
 from importer.models import ImportJob
-from tests.browser.conftest import session
+from tests.browser.conftest import NewTab
 from tests.dashboard.home.test_page import make_schedule
 from tests.dashboard.job_data import Status, make_job
 
@@ -18,12 +16,9 @@ PASSWORD = "mill-race-9"
 
 
 @pytest.fixture
-def page(chromium, live_server, client) -> Iterator[Page]:
+def page(new_tab: NewTab, live_server, client) -> Page:
     client.force_login(User.objects.create_superuser("ann", password=PASSWORD))
-    context = chromium.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
-    context.add_cookies([session(client, live_server.url)])
-    yield context.new_page()
-    context.close()
+    return new_tab(live_server.url, client)
 
 
 def test_a_list_says_that_there_is_no_answer_until_there_is_one(page: Page):

@@ -1,6 +1,5 @@
 """A browser puts files straight into a real store of another origin, and through the site where it cannot."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from importer.models import SourceFile
 from importer.sources.store import multipart
-from tests.browser.conftest import session
 from tests.file_servers.s3 import S3Files
 from tests.people import operator
 from tests.stack import wait_until
@@ -36,7 +34,7 @@ def sent() -> list[str]:
 
 
 @pytest.fixture
-def page(chromium, live_server, client, settings, s3, tmp_path, monkeypatch, database, sent) -> Iterator[Page]:
+def page(new_tab, live_server, client, settings, s3, tmp_path, monkeypatch, database, sent) -> Page:
     monkeypatch.setattr(multipart, "PART_BYTES", PART)
     settings.UPLOAD_DIR, settings.VAR_DIR = tmp_path / "uploads", tmp_path / "var"
     settings.FILE_STORE_BROWSER_URL = s3.url
@@ -44,18 +42,15 @@ def page(chromium, live_server, client, settings, s3, tmp_path, monkeypatch, dat
     settings.CONTENT_SECURITY_POLICY = {"DIRECTIVES": directives}
     target_with(database, "CREATE TABLE numbers (n INT PRIMARY KEY, word VARCHAR(90))")
     client.force_login(operator("ann"))
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    context.add_cookies([session(client, live_server.url)])
-    page = context.new_page()
+    page = new_tab(live_server.url, client)
 
     def note(request: Request) -> None:
         if request.method in ("PUT", "PATCH"):
             sent.append(f"{request.method} {'store' if request.url.startswith(s3.url) else 'site'}")
 
     page.on("request", note)
-    page.goto(f"{live_server.url}/new/")
-    yield page
-    context.close()
+    page.goto("/new/")
+    return page
 
 
 @pytest.fixture

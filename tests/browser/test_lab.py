@@ -6,10 +6,11 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.models import ImportJob, Lab
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
+from tests.engine.loads import run_sql
 from tests.stack import wait_until
 from tests.targets import saved_target
 
@@ -18,8 +19,7 @@ ROWS = 3000
 
 def imported(address: Address, folder: Path) -> ImportJob:
     """What the demonstration begins with: an import that has ended."""
-    with connect(address) as connection:
-        execute(connection, "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(40), KEY by_name (name))")
+    run_sql(address, "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(40), KEY by_name (name))")
     path = folder / "orders.csv"
     path.write_text("id,name\n" + "".join(f"{n},name {n % 97}\n" for n in range(ROWS)))
     job = jobs.create(prepare(uploads.register(path), saved_target(address), "orders"))
@@ -32,6 +32,7 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     first = imported(database, tmp_path)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto("/")
     page.get_by_role("link", name="Performance").click()
     page.get_by_role("link", name="Try in the lab").click()
 

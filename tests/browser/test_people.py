@@ -5,32 +5,26 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from importer.models import Grant, Target
-from tests.browser.conftest import expect_no_scrolling_sideways, session
+from tests.browser.conftest import PHONE, expect_no_scrolling_sideways
 from tests.people import admin
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PASSWORD = "mill-race-9"
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
-def contexts(chromium, live_server):
-    """Opens the page of another browser, on a phone; the test fails if the policy stopped anything."""
-    opened, complaints = [], []
+def phone(new_tab, live_server):
+    """Opens a tab of another phone; the test fails if the policy stopped anything."""
+    complaints = []
 
-    def open_page(*cookies):
-        context = chromium.new_context(viewport=PHONE, base_url=live_server.url)
-        context.add_cookies(cookies)
-        opened.append(context)
-        page = context.new_page()
+    def open_page(client=None):
+        page = new_tab(live_server.url, client, viewport=PHONE)
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("dialog", lambda dialog: dialog.accept())
         return page
 
     yield open_page
-    for context in opened:
-        context.close()
     # A person's first look at what is not theirs is answered 404, which the browser reports.
     assert [text for text in complaints if "404" not in text] == []
 
@@ -43,11 +37,11 @@ def expect_a_good_page(page):
     assert fields.evaluate_all(bare) == []
 
 
-def test_invited_with_a_grant_sees_the_granted_target_only(contexts, live_server, client):
+def test_invited_with_a_grant_sees_the_granted_target_only(phone, client):
     for name in ("warehouse", "payroll"):
         Target.objects.create(name=name, host="127.0.0.1", port=1, user="u", database="d")
     client.force_login(admin("ann"))
-    page = contexts(session(client, live_server.url))
+    page = phone(client)
     page.goto(reverse("jobs"))
     page.get_by_text("Manage", exact=True).click()
     page.get_by_role("link", name="People").click()
@@ -65,7 +59,7 @@ def test_invited_with_a_grant_sees_the_granted_target_only(contexts, live_server
     expect(page.get_by_text("Granted: bob may load target warehouse.")).to_be_visible()
     expect_a_good_page(page)
 
-    bob = contexts()
+    bob = phone()
     bob.goto(link)
     assert link.rstrip("/").rpartition("/")[2] not in bob.url
     expect_a_good_page(bob)
@@ -83,7 +77,7 @@ def test_invited_with_a_grant_sees_the_granted_target_only(contexts, live_server
     bob.goto(reverse("target", args=[Target.objects.get(name="payroll").pk]))
     expect(bob.get_by_text("There is no such page")).to_be_visible()
 
-    again = contexts()
+    again = phone()
     again.goto(link)
     expect(again.get_by_text("This link works no more")).to_be_visible()
     page.get_by_role("button", name="Revoke: bob may load target warehouse").click()

@@ -37,12 +37,10 @@ def provider(monkeypatch, live_server, settings) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(chromium, live_server, transactional_db, provider) -> Iterator[Page]:
-    context = chromium.new_context(base_url=live_server.url)
-    page, complaints = context.new_page(), []
+def page(new_tab, live_server, transactional_db, provider) -> Iterator[Page]:
+    page, complaints = new_tab(live_server.url), []
     page.on("console", lambda message: complaints.append(message.text) if "Policy" in message.text else None)
     yield page
-    context.close()
     assert complaints == []
 
 

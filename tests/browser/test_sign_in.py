@@ -18,16 +18,14 @@ AUTHENTICATOR = {
 
 
 @pytest.fixture
-def page(chromium, live_server, transactional_db):
+def page(new_tab, live_server, transactional_db):
     """Signed out, at localhost: passkeys work there and over HTTPS only."""
     User.objects.create_user("ann", password=PASSWORD)
     assert "//localhost:" in live_server.url
-    context = chromium.new_context(base_url=live_server.url)
-    page, complaints = context.new_page(), []
+    page, complaints = new_tab(live_server.url), []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield page
-    context.close()
     assert complaints == []
 
 

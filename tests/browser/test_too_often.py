@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from importer.access import limits
 from importer.access.acting import acting_as
 from importer.models import ImportJob, Target
-from tests.browser.conftest import expect_no_scrolling_sideways, session
+from tests.browser.conftest import PHONE, expect_no_scrolling_sideways
 from tests.dashboard.job_data import Status, make_job
 from tests.people import admin
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def page(chromium, live_server, client, settings):
+def page(new_tab, live_server, client, settings):
     """A phone's page of somebody who has started an import and had a target checked, once a minute as allowed."""
     settings.STARTS_PER_MINUTE = settings.CHECKS_PER_MINUTE = 1
     ann = admin("ann")
@@ -23,10 +23,7 @@ def page(chromium, live_server, client, settings):
         limits.use(limits.STARTS)
         limits.use(limits.CHECKS)
     client.force_login(ann)
-    context = chromium.new_context(base_url=live_server.url, viewport={"width": 390, "height": 844})
-    context.add_cookies([session(client, live_server.url)])
-    yield context.new_page()
-    context.close()
+    return new_tab(live_server.url, client, viewport=PHONE)
 
 
 def test_a_retry_stays_on_the_page_of_the_import(page: Page):

@@ -13,7 +13,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from importer.models import ImportJob, SourceFile
 from importer.sources import parts, uploads
-from tests.browser.conftest import expect_no_scrolling_sideways, session
+from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.browser.held import HeldRequest
 from tests.people import operator
 from tests.targets import target_with
@@ -43,18 +43,15 @@ def target(database):
 
 
 @pytest.fixture
-def page(chromium, live_server, client):
+def page(new_tab, live_server, client):
     """The page, signed in; at the end nothing may have been said in its console."""
     client.force_login(operator("ann"))
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    context.add_cookies([session(client, live_server.url)])
-    page = context.new_page()
+    page = new_tab(live_server.url, client)
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(f"{live_server.url}/new/")
+    page.goto("/new/")
     yield page
-    context.close()
     # Browser and htmx report every answer that is not a success, and htmx every request that a newer one replaced.
     expected = ("Failed to load resource", "Response Status Error Code", "htmx:")
     assert [text for text in complaints if not text.startswith(expected)] == []
