@@ -44,7 +44,7 @@ from tests.people import admin, operator, stranger, viewer
 
 VERBS = ("get", "head", "post", "put", "patch", "delete", "options")
 NAMES = {pattern.name: pattern for pattern in urlpatterns if rule_of(pattern.name) is not ACCOUNT}
-AT_ONCE = 12  # names in one test: to make the things and to compare all tables takes longer than to ask for a page
+AT_ONCE = 50  # names in one test: to make the things and to compare all tables takes longer than to ask for a page
 SECRET = "quittungen"  # In the name of every thing that a stranger must not see.
 
 

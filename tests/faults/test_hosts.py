@@ -31,7 +31,7 @@ BAD = 1000  # each such row is too long for its column
 
 
 def rows() -> list[str]:
-    count = MEGABYTES * 20_000 or 100_000
+    count = MEGABYTES * 20_000 or 50_000
     return [
         f"{n},{'x' * 99 if n % BAD == 0 else f'a word of row {n} in the file of many'}" for n in range(1, count + 1)
     ]

@@ -1,10 +1,22 @@
 """The worker's steps, taken one by one in the test's own process: the messages for a broker, and their effect."""
 
+from pathlib import Path
+
 from importer import jobs
-from importer.models import Chunk, ImportJob
+from importer.engine.plan.options import Options
+from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.models.outcomes.step_kinds import STEPS
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
+from importer.sources import uploads
 from importer.worker.steps import IMPORT_STEPS
+
+
+def created(target: Target, file: Path | SourceFile, **options: object) -> ImportJob:
+    """An import of the file into table t with these options: in small chunks, two at a time, unless they differ."""
+    source = file if isinstance(file, SourceFile) else uploads.register(file)
+    chosen = Options(**{"chunk_bytes": 8000, "parallelism": 2, **options})
+    return jobs.create(prepare(source, target, "t", ImportRequest(options=chosen)))
 
 
 def take(step: Message) -> None:

@@ -204,9 +204,8 @@ class TestResult:
         sizes = next(each for each in drawn["curves"] if each["setting"] == "chunk_bytes")
         assert {"4 KiB", "1 MiB"} <= set(sizes["values"])
         assert reverse("lab", args=[ended.pk]) in text(browser.get(reverse("labs")))
-
-    def test_finals_are_told_apart_from_the_rounds_before(self, browser, ended):
-        assert "final" not in page_of(browser, ended).lower()
+        # Finals are told apart from the rounds before.
+        assert "final" not in page.lower()
         ended.trials.create(number=99, round=2, combination=1, status=Trial.Status.DONE, rows_per_second=1000.0)
         page = page_of(browser, ended)
         assert "<span>Final 1</span>" in page
@@ -214,9 +213,12 @@ class TestResult:
         assert "those that ran in the finals come first" in page
         assert lab.outcome(ended)["ranking"][0]["settings"] == ended.combinations[1]
 
-    def test_applied_it_begins_with_the_advice_and_the_mode_of_the_import(self, browser, client, ended, job):
+    def test_saved_as_a_preset_or_applied_it_has_the_advice_and_the_mode_of_the_import(
+        self, browser, client, ended, job
+    ):
         apply = f"{reverse('new_source', args=[job.source.key])}?lab={ended.pk}"
         assert apply in page_of(browser, ended)
+        self.check_preset(browser, ended)
         answer = browser.get(apply)
         choices = answer.context["preview"].choices
         assert choices.options == lab.options_to_apply(ended)
@@ -231,7 +233,8 @@ class TestResult:
         ImportJob.objects.filter(pk=job.pk).update(options_json={**job.options_json, "mode": "create"})
         assert lab.options_to_apply(Lab.objects.get(pk=ended.pk)).mode == "append"
 
-    def test_saved_as_a_preset_once(self, browser, ended):
+    def check_preset(self, browser, ended):
+        """It is saved as a preset once."""
         address = reverse("lab_preset", args=[ended.pk])
         browser.post(address, {"name": "fast"})
         assert MappingPreset.objects.get().options == lab.options_of(ended)

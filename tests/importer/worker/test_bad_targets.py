@@ -11,15 +11,13 @@ from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.plan.options import Options
 from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.models.outcomes import REFUSED, outcome_of
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import load_chunks, sweep
 from tests.engine.loads import rows_of
-from tests.importer.steps import queued, run, take
+from tests.importer.steps import created, queued, run, take
 from tests.stack import wait_until
 from tests.targets import TestServer, on_one_server
 
@@ -68,14 +66,9 @@ def runs_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load_chunks, "TASK_SECONDS", 0)
 
 
-def created(target: Target, source: SourceFile, method: str = "auto") -> ImportJob:
-    options = Options(chunk_bytes=8000, parallelism=2, method=method)
-    return jobs.create(prepare(source, target, "t", ImportRequest(options=options)))
-
-
 def in_the_middle(target: Target, source: SourceFile, method: str = "auto") -> ImportJob:
     """A scanned job, with one loaded chunk and further ones pending."""
-    job = created(target, source, method)
+    job = created(target, source, method=method)
     for _ in range(2):
         jobs.advance(job.pk)
         take(queued(job)[0])

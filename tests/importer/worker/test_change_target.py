@@ -1,6 +1,7 @@
 """Keys dropped from an empty table during an import, with the worker's steps taken one by one in this process."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,43 +10,32 @@ from django.core.management import call_command
 from importer import jobs, targets
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute, fetch_all
-from importer.engine.plan.options import Options
 from importer.engine.schema import indexes
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
-from importer.sources import uploads
 from importer.worker import change_target, verify
 from tests.engine.loads import run_sql
+from tests.importer import steps
 from tests.importer.steps import now, run, take, until
 from tests.importer.word_file import word_file
-from tests.targets import on_one_server, saved_target
+from tests.targets import on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 ROWS = 1200
 Status = ImportJob.Status
+created = partial(steps.created, indexes="defer")
 
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    run_sql(
-        database,
-        "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(200), KEY long_one (word(100) DESC) COMMENT 'it''s, `so`',"
-        " UNIQUE KEY both_ (word, n), KEY `odd``, (n)` (n, word(3)), FULLTEXT KEY f (word))",
-    )
-    return saved_target(database, "t")
+TABLES = (
+    "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(200), KEY long_one (word(100) DESC) COMMENT 'it''s, `so`',"
+    " UNIQUE KEY both_ (word, n), KEY `odd``, (n)` (n, word(3)), FULLTEXT KEY f (word))",
+)
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return word_file(tmp_path / "words.csv", range(ROWS))
-
-
-def created(target: Target, file: Path, **options) -> ImportJob:
-    options = Options(**{"chunk_bytes": 8000, "parallelism": 2, "indexes": "defer", **options})
-    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
 
 def structure(target: Target) -> str:

@@ -15,21 +15,14 @@ from importer.engine.mapping.new_table.typed_values import reader
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
-from importer.models import Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.steps import run
 from tests.importer.worker.test_create_mode import told
-from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 COLUMNS, NULL = 16, ""
-
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    return saved_target(database, "t")
 
 
 def kinds_of_values(chosen: random.Random) -> dict[str, Callable[[], str]]:

@@ -16,7 +16,6 @@ from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from tests.importer.steps import run
 from tests.importer.worker.test_create_mode import told, types
-from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -27,11 +26,6 @@ GERMAN = (
     "1002;80331;XL;Äußere Ring 7;01.02.2025;01.02.2025 17:30;-12,00;7;\r\n"
     "1003;99999;;Ufer 1;28.02.2025;;12.345.678,90;1.000;2,25\r\n"
 )
-
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    return saved_target(database, "t")
 
 
 def created(target: Target, path: Path, table: str = "made", on_error: str = "stop", **request) -> ImportJob:

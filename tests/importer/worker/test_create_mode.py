@@ -16,17 +16,11 @@ from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
-from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 Status = ImportJob.Status
 ROWS = 3_500  # more than the sample sees, in several chunks
-
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    return saved_target(database, "t")
 
 
 @pytest.fixture

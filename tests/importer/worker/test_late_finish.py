@@ -7,7 +7,7 @@ import pytest
 from importer import jobs
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish
-from importer.engine.mysql.connection import Address, Connection, execute
+from importer.engine.mysql.connection import Connection, execute
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import existing_tables
 from importer.engine.target import staging
@@ -18,19 +18,16 @@ from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import now, run, until
 from tests.importer.word_file import word_file
-from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 ROWS = 500
 Status = ImportJob.Status
 
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(
-        database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))", "INSERT INTO t VALUES (-1, '')"
-    )
+TABLES = (
+    "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))",
+    "INSERT INTO t VALUES (-1, '')",
+)
 
 
 def before_finishing(target: Target, folder: Path, mode: str) -> ImportJob:

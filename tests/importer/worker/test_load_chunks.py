@@ -19,16 +19,13 @@ from importer.worker import heartbeat, load_chunks, shutdown, sweep
 from tests.engine.loads import loads_so_far, rows_of, run_sql
 from tests.importer.steps import run, take
 from tests.stack import wait_until
-from tests.targets import on_one_server, target_with
+from tests.targets import on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 Status = ImportJob.Status
 
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE t (n TINYINT UNSIGNED, word VARCHAR(20))", name="t")
+TABLES = ("CREATE TABLE t (n TINYINT UNSIGNED, word VARCHAR(20))",)
 
 
 @pytest.fixture

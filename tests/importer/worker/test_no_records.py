@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
-from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
@@ -14,16 +13,12 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import rows_of
 from tests.importer.steps import run
-from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
 ROWS = {n: f"wörd {n}" for n in range(1, 10)}
 
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20) NOT NULL) CHARSET utf8mb4")
+TABLES = ("CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20) NOT NULL) CHARSET utf8mb4",)
 
 
 def imported(target: Target, folder: Path, content: bytes, known: dict, **options) -> ImportJob:

@@ -4,6 +4,7 @@ import csv
 import gzip
 import os
 import uuid
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs.rejects import downloads
@@ -21,13 +22,14 @@ from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import load_chunks
+from tests.importer import steps
 from tests.importer.steps import queued, run, take
-from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 ROWS = 3000
 Status = ImportJob.Status
+created = partial(steps.created, on_error="reject")
 # What stands in the file instead of a good row, by n; the row of n is on line n + 2.
 BAD = {
     150: "150,a word that is much too long for its column,2024-01-01",
@@ -43,9 +45,7 @@ def rejects_dir(settings, tmp_path):
     settings.REJECTS_DIR = tmp_path / "rejects"
 
 
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), at DATE)", name="t")
+TABLES = ("CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), at DATE)",)
 
 
 @pytest.fixture
@@ -60,11 +60,6 @@ def good(n: int, word: str = "word") -> str:
 def written(path: Path, rows) -> Path:
     path.write_text("n,word,at\n" + "".join(f"{row}\n" for row in rows))
     return path
-
-
-def created(target: Target, file: Path, chunk_bytes: int = 8000, **options) -> ImportJob:
-    chosen = Options(**{"on_error": "reject", "chunk_bytes": chunk_bytes, "parallelism": 2, **options})
-    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=chosen)))
 
 
 def on(target: Target, sql: str) -> list:

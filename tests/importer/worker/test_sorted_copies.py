@@ -18,7 +18,6 @@ from importer import jobs
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import DiskFull
 from importer.engine.mapping.columns import GeneratedColumn
-from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs.rejects import downloads
@@ -30,7 +29,6 @@ from importer.worker import working_copies
 from tests.engine.loads import rows_of
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
-from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
@@ -39,12 +37,7 @@ NUMBERS = random.Random(5).sample(range(-500, 10_000), 400)
 WORDS = {True: '"a\nb"', False: "w"}
 TEXT = "id,word\n" + "".join(f"{number},{WORDS[number % 7 == 0]}\n" for number in NUMBERS)
 
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(
-        database, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), nr INT, line INT) CHARSET utf8mb4"
-    )
+TABLES = ("CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), nr INT, line INT) CHARSET utf8mb4",)
 
 
 def created(target: Target, file: Path, table: str = "t", fillings=(), **options) -> ImportJob:

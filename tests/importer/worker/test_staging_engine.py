@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
-from importer.engine.mysql.connection import Address, connect
+from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
@@ -14,19 +14,15 @@ from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import queued, run, take
-from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 Status = ImportJob.Status
 
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    run_sql(
-        database, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), KEY (word))", "INSERT INTO t VALUES (1, 'old')"
-    )
-    return saved_target(database)
+TABLES = (
+    "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), KEY (word))",
+    "INSERT INTO t VALUES (1, 'old')",
+)
 
 
 def created(target: Target, folder: Path, text: str, table: str = "t", **options) -> ImportJob:

@@ -9,7 +9,6 @@ from django.db.models import F
 
 from importer import jobs
 from importer.connections.source_location import location_of_job
-from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
@@ -23,7 +22,7 @@ from tests.documents import read
 from tests.engine.loads import rows_of, run_sql
 from tests.engine.packing import PACKED
 from tests.importer.steps import run, take
-from tests.targets import on_one_server, target_with
+from tests.targets import on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
@@ -33,10 +32,7 @@ ROWS = ((1, "café"), (2, "Zoë €"), (3, "plain"))
 JAPANESE = "n,word\n1,ソ表能\n2,\\\n3,あ\n"
 JAPANESE_ROWS = ((1, "ソ表能"), (2, "\\"), (3, "あ"))
 
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE t (n INT, word VARCHAR(20)) CHARSET utf8mb4")
+TABLES = ("CREATE TABLE t (n INT, word VARCHAR(20)) CHARSET utf8mb4",)
 
 
 def created(target: Target, file: Path, encoding: str = "", **options) -> ImportJob:

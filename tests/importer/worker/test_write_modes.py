@@ -10,15 +10,12 @@ from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
-from importer.engine.plan.options import Options
 from importer.engine.target import staging
 from importer.jobs.steps.staging import CLEAN_AGAIN
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from importer.worker import local_pool, stage_and_finish, sweep
 from tests.engine.loads import rows_of, run_sql
-from tests.importer.steps import now, queued, run, take, until
+from tests.importer.steps import created, now, queued, run, take, until
 from tests.importer.word_file import word_file
 from tests.targets import saved_target
 
@@ -27,15 +24,10 @@ pytestmark = pytest.mark.usefixtures("no_workers")
 ROWS = 1000
 Status = ImportJob.Status
 
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    run_sql(
-        database,
-        "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))",
-        "INSERT INTO t VALUES (-1, 'was there'), (5, 'five')",
-    )
-    return saved_target(database, "t")
+TABLES = (
+    "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))",
+    "INSERT INTO t VALUES (-1, 'was there'), (5, 'five')",
+)
 
 
 @pytest.fixture
@@ -47,11 +39,6 @@ def file(tmp_path: Path) -> Path:
 def met(tmp_path: Path) -> Path:
     """Rows, one of which has the key of a row in the table."""
     return word_file(tmp_path / "met.csv", range(ROWS))
-
-
-def created(target: Target, file: Path, mode: str, **options) -> ImportJob:
-    options = Options(mode=mode, **{"chunk_bytes": 8000, "parallelism": 2, **options})
-    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
 
 def rows(target: Target, sql: str = "SELECT COUNT(*) FROM t") -> list[tuple]:
@@ -79,7 +66,7 @@ def as_it_was(target: Target, job: ImportJob) -> None:
     ],
 )
 def test_a_staging_import_succeeds_and_leaves_no_staging_table(target, file, mode, options, counts, in_table):
-    job = run(created(target, file, mode, **options))
+    job = run(created(target, file, mode=mode, **options))
     assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
     assert (job.loaded_rows, job.replaced_rows, job.skipped_rows) == counts
     assert rows(target) == [(in_table,)]
@@ -97,7 +84,7 @@ def test_a_staging_import_succeeds_and_leaves_no_staging_table(target, file, mod
     ],
 )
 def test_a_row_with_an_existing_key_is_counted_by_its_outcome(target, met, mode, policy, counts, five):
-    job = run(created(target, met, mode, on_duplicate=policy))
+    job = run(created(target, met, mode=mode, on_duplicate=policy))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert (job.loaded_rows, job.replaced_rows, job.skipped_rows) == counts
     assert rows(target, "SELECT word FROM t WHERE n = 5") == [(five,)]
@@ -117,7 +104,7 @@ def test_a_row_with_an_existing_key_is_counted_by_its_outcome(target, met, mode,
 def test_rows_that_equal_those_with_their_key_are_unchanged(target, met, mode, policy, counts):
     rows(target, "INSERT INTO t VALUES (6, 'word 6'), (7, 'word 7')")
     met.write_text(f"{met.read_text()}8,word 8\n9,another\n")
-    job = run(created(target, met, mode, on_duplicate=policy))
+    job = run(created(target, met, mode=mode, on_duplicate=policy))
     assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
     assert (job.loaded_rows, job.replaced_rows, job.unchanged_rows) == counts
     assert (job.scanned_rows, job.accounted_rows, job.rows_in_table) == (ROWS + 2, ROWS + 2, ROWS + 2)
@@ -129,7 +116,7 @@ def test_rows_that_equal_those_with_their_key_are_unchanged(target, met, mode, p
 
 
 def test_a_duplicate_fails_an_atomic_import_and_a_retry_starts_over(target, met):
-    job = run(created(target, met, "atomic"))
+    job = run(created(target, met, mode="atomic"))
     assert job.status == Status.FAILED
     assert "with this key" in job.problem["what"]
     as_it_was(target, job)
@@ -145,7 +132,7 @@ def test_a_duplicate_fails_an_atomic_import_and_a_retry_starts_over(target, met)
 @pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
 def test_bad_rows_leave_the_table_unchanged(target, file, mode):
     file.write_text(file.read_text().replace("word 900\n", "a word that is much too long\n"))
-    job = run(created(target, file, mode))
+    job = run(created(target, file, mode=mode))
     assert job.status == Status.FAILED
     assert job.problem["rows"][0]["line"] == 892
     as_it_was(target, job)
@@ -155,7 +142,7 @@ def test_bad_rows_leave_the_table_unchanged(target, file, mode):
 @pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
 @pytest.mark.parametrize("at", ["scan", "load_run", "finish"])
 def test_a_cancel_leaves_the_table_unchanged_and_a_retry_starts_over(target, file, mode, at):
-    job = created(target, file, mode)
+    job = created(target, file, mode=mode)
     until(job, at)
     jobs.cancel(job.pk)
     job = run(job)
@@ -168,7 +155,7 @@ def test_a_cancel_leaves_the_table_unchanged_and_a_retry_starts_over(target, fil
 
 @pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
 def test_a_worker_that_dies_after_the_finishing_step_and_before_its_record(target, file, mode, monkeypatch):
-    job = created(target, file, mode)
+    job = created(target, file, mode=mode)
     until(job, "finish")
     monkeypatch.setattr(jobs, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
     with pytest.raises(SystemExit):
@@ -183,7 +170,7 @@ def test_a_worker_that_dies_after_the_finishing_step_and_before_its_record(targe
 
 @pytest.mark.parametrize("mode", ["atomic", "replace"])
 def test_a_cancel_that_comes_after_the_finishing_step_is_too_late(target, file, mode, monkeypatch):
-    job = created(target, file, mode)
+    job = created(target, file, mode=mode)
     until(job, "finish")
     monkeypatch.setattr(jobs, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
     with pytest.raises(SystemExit):
@@ -197,7 +184,7 @@ def test_a_cancel_that_comes_after_the_finishing_step_is_too_late(target, file, 
 
 
 def test_a_doubled_message_finds_nothing_to_do(target, file):
-    job = created(target, file, "atomic")
+    job = created(target, file, mode="atomic")
     while not now(job).ended:
         for step in jobs.advance(job.pk):
             take(step)
@@ -207,7 +194,7 @@ def test_a_doubled_message_finds_nothing_to_do(target, file):
 
 
 def test_staged_chunks_that_a_fail_over_lost_are_loaded_again(target, file):
-    job = created(target, file, "atomic")
+    job = created(target, file, mode="atomic")
     until(job, "finish")
     lost = job.chunks.get(number=1)
     with connect(target.address) as connection:
@@ -221,7 +208,7 @@ def test_staged_chunks_that_a_fail_over_lost_are_loaded_again(target, file):
 
 def test_a_server_that_is_away_while_cleaning_is_cleaned_up_by_a_later_sweep(target, file, settings, server):
     settings.MAX_ATTEMPTS = 2
-    job = created(target, file, "atomic")
+    job = created(target, file, mode="atomic")
     until(job, "finish")
     server.kill()
     jobs.cancel(job.pk)
@@ -238,7 +225,7 @@ def test_a_server_that_is_away_while_cleaning_is_cleaned_up_by_a_later_sweep(tar
 
 def test_a_server_that_is_away_after_the_end_is_asked_again_soon(target, file, server):
     """A retry and the next import wait for it, so that it must not take ten minutes."""
-    job = run(created(target, file, "atomic"))
+    job = run(created(target, file, mode="atomic"))
     # As after a finishing step whose own try to drop the staging table failed.
     ImportJob.objects.filter(pk=job.pk).update(leftover=True)
     jobs.advance(job.pk)
@@ -255,7 +242,7 @@ def test_a_server_that_is_away_after_the_end_is_asked_again_soon(target, file, s
 
 
 def test_two_jobs_on_one_table_come_one_after_the_other(target, file):
-    first, second = created(target, file, "replace"), created(target, file, "atomic", on_duplicate="skip")
+    first, second = created(target, file, mode="replace"), created(target, file, mode="atomic", on_duplicate="skip")
     jobs.advance(first.pk)
     assert jobs.advance(second.pk) == []
     assert run(first).status == Status.SUCCEEDED
@@ -265,7 +252,7 @@ def test_two_jobs_on_one_table_come_one_after_the_other(target, file):
 
 
 def test_two_replacements_by_two_targets_of_one_table_do_not_mix(target, file, met, database):
-    first, second = created(target, file, "replace"), created(saved_target(database, "twin"), met, "replace")
+    first, second = created(target, file, mode="replace"), created(saved_target(database, "twin"), met, mode="replace")
     while not (now(first).ended and now(second).ended):
         for job in (first, second):
             jobs.advance(job.pk)
@@ -277,7 +264,7 @@ def test_two_replacements_by_two_targets_of_one_table_do_not_mix(target, file, m
 
 
 def test_a_pause_delays_the_finishing_step(target, file):
-    job = created(target, file, "atomic")
+    job = created(target, file, mode="atomic")
     until(job, "load_run")
     jobs.pause(job.pk)
     run(job)
@@ -297,10 +284,10 @@ def test_a_missing_create_privilege_is_reported_before_the_import(target, file, 
         target.set_password("p")
         target.save()
         with pytest.raises(Problem, match="may not CREATE or ALTER or DROP or UPDATE") as raised:
-            created(target, file, "upsert")
+            created(target, file, mode="upsert")
         assert raised.value.advice.startswith("GRANT INSERT, SELECT, CREATE, ALTER, DROP, UPDATE ON")
         server.run(raised.value.advice)
-        assert run(created(target, file, "upsert")).status == Status.SUCCEEDED
+        assert run(created(target, file, mode="upsert")).status == Status.SUCCEEDED
     finally:
         server.run("DROP USER poor@'%'")
 
@@ -310,7 +297,7 @@ class TestKept:
 
     @pytest.fixture
     def replaced(self, target, file) -> ImportJob:
-        return run(created(target, file, "replace"))
+        return run(created(target, file, mode="replace"))
 
     def test_restore_brings_the_old_table_back_once_and_keeps_the_new_one(self, target, replaced):
         assert replaced.kept_bytes > 0
@@ -337,7 +324,7 @@ class TestKept:
     def test_restore_is_refused_while_another_import_has_the_table_and_once_it_has_worked_on_it(
         self, target, file, replaced
     ):
-        other = created(target, file, "upsert")
+        other = created(target, file, mode="upsert")
         ImportJob.objects.filter(pk=other.pk).update(table_claim=f"{target.pk}:{target.database}.t")
         with pytest.raises(Problem, match="worked on the table since"):
             jobs.restore_backup(replaced.pk)
@@ -357,14 +344,14 @@ class TestKept:
         if by == "the sweeper":
             sweep.sweep_jobs(lambda *_: None)
         else:
-            again = local_pool.run(created(target, file, "append").pk, 2, lambda _: None)
+            again = local_pool.run(created(target, file, mode="append").pk, 2, lambda _: None)
             assert again.status == Status.SUCCEEDED
         job = now(replaced)
         assert job.restored_at
         assert (job.table_claim, job.step) == (None, "")
 
     def test_a_job_that_replaced_nothing_has_nothing_to_restore(self, target, file):
-        job = run(created(target, file, "upsert"))
+        job = run(created(target, file, mode="upsert"))
         with pytest.raises(Problem, match="has replaced no table"):
             jobs.restore_backup(job.pk)
 
