@@ -24,11 +24,15 @@ def test_live_workers_add_up_to_the_parallel_loads(stack: Stack):
 
 @pytest.mark.django_db
 def test_the_page_of_readiness_names_the_queue_that_no_worker_serves(client, stack: Stack):
+    def failing() -> list[str]:
+        return client.get(reverse("readyz")).json()["failing"]
+
     queue.connection.cache_clear()
-    ready = lambda: client.get(reverse("readyz")).json()["failing"] == []  # noqa: E731
-    wait_until(ready, what="workers of every queue to give a sign of life")
+    wait_until(lambda: len(presence.live_workers()) == 2, what="both workers to give a sign of life")
+    assert failing() == []
     stack.load_worker.stop()
-    wait_until(lambda: client.get(reverse("readyz")).json()["failing"] == ["queue load"], what="the load worker to end")
+    wait_until(lambda: len(presence.live_workers()) == 1, what="the load worker to end")
+    assert failing() == ["queue load"]
 
 
 def test_workers_of_several_machines_add_up(redis):
