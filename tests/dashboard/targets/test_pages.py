@@ -211,9 +211,6 @@ class TestChecking:
         answer = browser.post(reverse("target_check", args=[target.pk]), follow=True)
         assert "enter the password again" in answer.content.decode()
 
-    def test_looking_does_not_check(self, browser, target):
-        assert browser.get(reverse("target_check", args=[target.pk])).status_code == 405
-
     def test_findings_worst_first_with_their_fix_and_escaped(self, browser, target):
         Target.objects.update(findings=FINDINGS, checked_at=target.created_at)
         page = browser.get(reverse("target", args=[target.pk])).content.decode()
