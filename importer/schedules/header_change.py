@@ -100,7 +100,7 @@ def accept(schedule: Schedule, columns: Sequence[str]) -> DiscoveredFile:
     assert file.source
     stated = Stated(format=True, fields=frozenset(range(len(mapping))), formats=_known(schedule, mapping))
     request = ImportRequest.like(schedule, dialect=profile.dialect, mapping=mapping, stated=stated)
-    prepare(file.source, schedule.target, schedule.table, request)
+    prepare(file.source, schedule.target, schedule.table, request, lambda *_: profile)
     values = {
         "header": list(profile.header),
         "mapping_json": [to_json(each) for each in mapping],

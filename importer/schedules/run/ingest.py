@@ -251,7 +251,7 @@ def _prepare(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
     schema_drift.reconcile(schedule, profile)
     if asked := differing_lines(place, profile, [each.column for each in schedule.mapping]):
         raise NeedsAnswer(Reading(profile.dialect, (asked,), ()), picked.source.name)
-    return prepare(picked.source, schedule.target, schedule.table, ImportRequest.like(schedule))
+    return prepare(picked.source, schedule.target, schedule.table, ImportRequest.like(schedule), lambda *_: profile)
 
 
 def _attach(run: ScheduleRun, picked: DiscoveredFile, job: ImportJob) -> None:
