@@ -84,7 +84,8 @@ def _advice(arguments: argparse.Namespace, server: Server, files: Files, supervi
 def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
     from importer import lab
     from importer.models import Lab
-    from importer.preparation.prepare import ImportRequest, prepare
+    from importer.preparation.prepare import prepare
+    from importer.preparation.request import ImportRequest
     from importer.sources import uploads
 
     (table,) = files.workload.tables

@@ -198,7 +198,8 @@ def _write(path: Path, case: Case, size: int) -> None:
 def _import(server: Server, path: Path, case: Case, supervisor: int) -> tuple[Any, dict[str, float]]:
     """Import the file; return the ended job and the peaks (MB) of Millrace's processes by role."""
     from importer import jobs
-    from importer.preparation.prepare import ImportRequest, prepare
+    from importer.preparation.prepare import prepare
+    from importer.preparation.request import ImportRequest
     from importer.sources import uploads
 
     with connect(server.address) as connection:

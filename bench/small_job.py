@@ -164,7 +164,8 @@ def import_once(server: Server, files: Files, supervisor: int) -> tuple[Trace, l
     """Import the file into an empty table; its trace, and the trace's lines."""
     from importer import jobs
     from importer.management.terminal.follow.following import wait
-    from importer.preparation.prepare import ImportRequest, prepare
+    from importer.preparation.prepare import prepare
+    from importer.preparation.request import ImportRequest
     from importer.sources import uploads
 
     empty_tables(server, files.workload, keys=True)

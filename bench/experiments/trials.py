@@ -32,7 +32,8 @@ from importer.lab.transitions import connected, held
 from importer.lab.trials import in_chunks
 from importer.models import ImportJob, Lab, SourceFile, Trial
 from importer.models.outcomes.attempts import step_seconds
-from importer.preparation.prepare import ImportRequest, prepare
+from importer.preparation.prepare import prepare
+from importer.preparation.request import ImportRequest
 from importer.worker import local_pool
 from importer.worker.heartbeat import LeaseKeeper
 

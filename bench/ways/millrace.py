@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,8 @@ from bench.servers import Server
 from bench.ways.way import AFTER, BEFORE, LoadTiming, Way
 from bench.workloads.table import WorkloadTable, dialect_of
 from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.plan.option_specs import BY_NAME, named
 from importer.engine.plan.options import Options
-from importer.engine.units import parse_size
 
 # Polling must not disturb the measurement, and the raw ways are not polled: so the pause grows with the time that has
 # passed. The end loses no precision, since it is read from the job; the first row loses 1 %.
@@ -78,7 +77,8 @@ class Millrace(Way):
         )
 
     def _prepared(self, target: Any, files: Files, table: WorkloadTable) -> Any:
-        from importer.preparation.prepare import ImportRequest, prepare
+        from importer.preparation.prepare import prepare
+        from importer.preparation.request import ImportRequest
         from importer.sources import uploads
 
         return prepare(
@@ -105,20 +105,16 @@ class Millrace(Way):
 
 def options_of(words: dict[str, str]) -> Options:
     """Options from words: numbers, true and false, sizes such as 512K; `session.NAME` for one session variable."""
-    types = {each.name: str(each.type) for each in fields(Options)}
     values: dict[str, Any] = {}
     for name, text in words.items():
-        field, dot, variable = name.partition(".")
-        assert field in types, f"Millrace has no option {field}"
-        if dot:
-            values.setdefault(field, {})[variable] = text
-        elif "bool" in types[field]:
-            values[field] = text == "true"
-        elif "int" in types[field]:
-            values[field] = parse_size(text)
-            assert values[field] is not None, f"{name} is {text!r}, which is no number and no size such as 512K"
-        else:
-            values[field] = text
+        field, _, variable = name.partition(".")
+        assert field in BY_NAME, f"Millrace has no option {field}"
+        kind = named(field).kind
+        try:
+            read = kind.read(f"{variable}={text}" if kind.is_list else {"true": "on", "false": "off"}.get(text, text))
+        except ValueError:
+            raise AssertionError(f"{name} is {text!r}, which is not {kind.texts}") from None
+        values[field] = {**values.get(field, {}), **dict([read])} if kind.is_list else read
     return Options(**values)
 
 
