@@ -33,10 +33,10 @@ ASKED = documented()
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}: {case.name}")
 def test_the_file_is_asked_about_as_documented(case: Case, database: Address, folder: Path, transactional_db: None):
-    job = check(case, database, folder)
+    ended = check(case, database, folder)
     if "noted" in ASKED[case.kind]:
-        assert job
-        assert job.reading.notes
+        assert ended
+        assert ended.reading.notes
 
 
 def test_each_documented_row_has_files():
