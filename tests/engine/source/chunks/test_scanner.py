@@ -1,30 +1,26 @@
 """Cutting a file into chunks: the reference's records for every block size, and clear refusals."""
 
-import csv
-import io
 import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import xxhash
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
-from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
+from importer.engine.source.dialect import RFC4180, Dialect
 from tests.engine.reference import Reading, documents, in_file, read, scan_with
 from tests.examples import examples
 
 EXAMPLES = examples(1000)
 CRLF = Dialect(line_end="\r\n")
-VALUES = st.text("ab\"',;\n\r é東\0", max_size=6)
 WHOLE = 1 << 30  # a chunk size that takes all
 
 
@@ -88,38 +84,6 @@ class TestRecordEnds:
         assert {chunk.number for chunk in chunks if chunk.suspect} == bad
         if bad - skipped:
             refusal(data, dialect, chunk_bytes=1, block_bytes=block_bytes)
-
-    @EXAMPLES
-    @given(
-        rows=st.lists(st.lists(VALUES, min_size=1, max_size=4), min_size=1, max_size=8),
-        line_end=st.sampled_from(["\n", "\r\n"]),
-        quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
-        block_bytes=st.integers(1, 60),
-    )
-    def test_what_pythons_csv_module_writes_has_as_many_records(self, rows, line_end, quoting, block_bytes):
-        # The module leaves a CR unquoted where lines end in LF alone; the scan refuses CR LF there.
-        assume(line_end == "\r\n" or not any(row[-1].endswith("\r") for row in rows))
-        text = io.StringIO()
-        csv.writer(text, lineterminator=line_end, quoting=quoting).writerows(rows)
-        chunks = scanned(text.getvalue().encode(), Dialect(line_end=line_end), block_bytes=block_bytes)
-        assert sum(chunk.rows for chunk in chunks) == len(rows)
-
-    def test_no_row_is_lost_at_the_end_of_a_block(self):
-        data = b"".join(b'%d,"a ""b""\n%d",c\n' % (n, n) for n in range(50))
-        for block_bytes in range(1, len(data), 7):
-            assert sum(chunk.rows for chunk in scanned(data, block_bytes=block_bytes)) == 50
-
-    def test_quotes_inside_unenclosed_fields_are_literal(self):
-        data = b'5" disk,a\nx"y\n"",""""\n'
-        assert [chunk.length for chunk in scanned(data, chunk_bytes=1)] == [10, 4, 8]
-
-    def test_a_record_with_a_stray_quote_ends_where_its_line_does(self):
-        data = b'a,b\n"x"y,1\nz",b\n"",""""\n'
-        chunks = scanned(data, chunk_bytes=1, tolerate=True)
-        assert [(chunk.length, chunk.suspect) for chunk in chunks] == [(4, False), (7, True), (5, False), (8, False)]
-
-    def test_nul_bytes_are_data(self):
-        assert scanned(b"a\0,b\n\0\n", chunk_bytes=1)[1].length == 2
 
 
 class TestChunks:
@@ -186,9 +150,6 @@ class TestChunks:
             (8, 2, 1003),
         ]
 
-    def test_the_last_record_needs_no_line_end(self):
-        assert [chunk.rows for chunk in scanned(b'a,b\nc,"d"')] == [2]
-
     def test_a_file_of_nothing_has_no_chunks(self):
         assert scanned(b"") == []
         assert scanned(b"\n\n\n") == []
@@ -204,27 +165,10 @@ class TestBlankLines:
         [chunk] = scanned(b"a,b\n" + b"\n" * 700_000)
         assert (chunk.rows, chunk.length) == (1, 4)
 
-    def test_in_the_middle_they_are_no_rows_but_must_not_be_sent(self):
-        assert [(chunk.rows, chunk.suspect) for chunk in scanned(b"a,b\n\n\nc,d\n\n")] == [(2, True)]
-        assert [(chunk.rows, chunk.suspect) for chunk in scanned(b'a,"\n\n"\nc,d\n\n')] == [(2, False)]
-
-    def test_only_their_own_chunk_is_suspect(self):
-        chunks = scanned(b"a,b\nc,d\n\ne,f\n", chunk_bytes=5)
-        assert [(chunk.rows, chunk.suspect) for chunk in chunks] == [(1, False), (1, True), (1, False)]
-
     def test_a_chunk_can_be_nothing_else(self):
         chunks = scanned(b"a\n" + b"\n" * 10 + b"b\n", chunk_bytes=4)
         assert [chunk.rows for chunk in chunks] == [1, 0, 0, 1]
         assert chunks[-1].first_line == 12
-
-    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "any"])
-    def test_kept_ones_are_records_wherever_they_are(self, end):
-        mark = "\r\n" if end == "any" else end
-        data = f"{mark}a{mark}{mark}{mark}".encode()
-        assert [chunk.rows for chunk in scanned(data, Dialect(line_end=end, blank_lines="keep"))] == [4]
-
-    def test_what_mysql_writes_keeps_them(self):
-        assert [chunk.rows for chunk in scanned(b"a\n\n\n", MYSQL_TSV)] == [3]
 
     def test_at_the_end_of_a_range_inside_the_file_they_belong_to_it(self):
         [chunk] = scanned(b"a\n\n\nb\n", end=4, drop_blank_end=False)
@@ -275,11 +219,6 @@ class TestEncoding:
         assert refusal(b"a\nb" + bad + b"\n").where == "line 2"
         assert refusal(b"a\nb" + bad).where == "line 2"
 
-    def test_a_character_cut_by_a_block_is_whole(self):
-        data = ("é東🙂" * 50 + "\n").encode()
-        for block_bytes in range(1, 20):
-            assert [chunk.rows for chunk in scanned(data * 3, block_bytes=block_bytes)] == [3]
-
 
 class TestLineEnds:
     @pytest.mark.parametrize(
@@ -295,13 +234,6 @@ class TestLineEnds:
     def test_lf_read_as_cr_lf(self, data):
         problem = refusal(data, CRLF)
         assert problem.what.startswith("Line 2 ends with a bare LF")
-
-    def test_the_other_line_end_inside_quotes_is_data(self):
-        assert [chunk.rows for chunk in scanned(b'a,"b\r\nc"\nd,e\n')] == [2]
-        assert [chunk.rows for chunk in scanned(b'a,"b\nc"\r\nd,e\r\n', CRLF)] == [2]
-
-    def test_a_cr_alone_is_data(self):
-        assert [chunk.rows for chunk in scanned(b"a\rb,c\nd\r,e\n")] == [2]
 
 
 class TestSourceThatChanges:
@@ -375,15 +307,3 @@ class TestMemory:
         some, most = measured(path, '"', 6_000_000, path.stat().st_size)
         assert (some[0], most[0]) == (1_000_000, 1_000_001)
         assert most[1] - some[1] < LITTLE, (some, most)
-
-
-class TestDialects:
-    def test_a_tab_separates_fields_outside_quotes(self):
-        assert [chunk.rows for chunk in scanned(b'a\t"b\tc\n"\nd\te\n', TSV)] == [2]
-
-    def test_without_a_quote_all_quotes_are_data(self):
-        assert [chunk.rows for chunk in scanned(b'"a,\n"b",\n', replace(RFC4180, quote=""))] == [2]
-
-    def test_an_escaped_line_end_goes_on(self):
-        data = b"a\\\nb\tc\\\\\nd\te\\\\\\\n\n"
-        assert [chunk.length for chunk in scanned(data, MYSQL_TSV, chunk_bytes=1)] == [9, 8]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import Position, ScanPolicy, scan
+from importer.engine.source.chunks.scanner import ScanPolicy, scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.source.records.malformed import find_flaws
@@ -81,9 +81,6 @@ class TestStrayQuotes:
             ]
         assert set(fault.value) == set('é" b')
 
-    def test_inside_an_unenclosed_field_quotes_are_literal(self):
-        assert bad_records(b'1,5" disk,a "quoted" word\n') == []
-
     @pytest.mark.thorough
     @pytest.mark.parametrize("block_bytes", [7, 64, BLOCK_BYTES])
     def test_many_of_them_do_not_take_each_other_along(self, block_bytes):
@@ -111,10 +108,6 @@ class TestUnclosedQuotes:
         assert problem.what.startswith("The quote that opens field 2 on line 1 is not closed")
         assert '"not closed,x' in problem.what
 
-    def test_an_unclosed_quote_in_the_first_field_costs_its_line(self):
-        data = b'"1,a,b\n' + ROWS + b'"2","c","d"\n'
-        assert bad_records(data) == [(1, "unclosed quote", b'"1,a,b\n')]
-
     def test_an_unclosed_quote_in_every_row_costs_every_row(self):
         data = b'1,"not closed,x\n' * 5000
         assert len(bad_records(data)) == rows(data) == 5000
@@ -122,17 +115,6 @@ class TestUnclosedQuotes:
     def test_where_the_line_has_another_number_of_fields_nobody_can_tell(self):
         assert "not closed" in refusal(b'1,"a\n' + ROWS).what
         assert "not closed" in refusal(b'1,"a,b\n' + ROWS, Dialect()).what
-
-    def test_chunks_that_end_after_it_are_read_the_same(self):
-        data = b'0,"not closed,x\n1,a,b\n2,c,d\n3,"e",f\n'
-        with in_file(data) as fd:
-            whole = list(scan(fd, THREE, ChunkSizes(20), end=len(data), policy=ScanPolicy(tolerate=True)))
-            for chunk in whole:
-                end = chunk.offset + chunk.length
-                part = scan(
-                    fd, THREE, ChunkSizes(999), Position(chunk.offset), end=end, policy=ScanPolicy(tolerate=True)
-                )
-                assert sum(each.rows for each in part) == chunk.rows
 
 
 class TestLongTexts:
