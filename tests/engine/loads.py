@@ -22,7 +22,7 @@ from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import ScanPolicy, scan
+from importer.engine.source.chunks.scanner import FILE_BEGIN, Position, ScanPolicy, scan
 from importer.engine.source.dialect import RFC4180, Dialect
 
 HEADERLESS = replace(RFC4180, header=False)
@@ -62,6 +62,11 @@ class Loaded:
         return counts
 
 
+def given_table(address: Address, columns: str) -> None:
+    """Make the table t of these columns, in place of an earlier one."""
+    run_sql(address, "DROP TABLE IF EXISTS t", f"CREATE TABLE t ({columns}) CHARACTER SET utf8mb4")
+
+
 def run_sql(address: Address, *statements: str) -> None:
     with connect(address) as connection:
         for statement in statements:
@@ -81,35 +86,32 @@ def with_files(server: Server, folder: Path) -> Server:
 def works(
     address: Address,
     path: Path,
-    mapping: Sequence[ColumnMapping | str],
+    mapping: Sequence[ColumnMapping | str] = (),
     options: Options = REJECT,
     *,
     dialect: Dialect = HEADERLESS,
     chunk_bytes: int = 2**20,
     fillings: Sequence[GeneratedColumn] = (),
+    begin: Position = FILE_BEGIN,
+    job: str = "job-1",
 ) -> list[ChunkLoad]:
-    """The ChunkLoad of every chunk; rejects go into the folder `rejects` next to the file."""
-    fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping]
+    """The ChunkLoad of every chunk; rejects go into the folder `rejects` next to the file.
+
+    The fields go into the columns of the mapping, or into all columns of the table in their order.
+    """
+    size = path.stat().st_size
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
+        fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping or table.column_names]
         server = with_files(read_server(connection, address), path.parent)
-        plan = make_plan(PlanningContext(path.stat().st_size, dialect, table, fields, options, server, fillings))
+        plan = make_plan(PlanningContext(size, dialect, table, fields, options, server, fillings))
     folder = path.parent / "rejects"
     folder.mkdir(exist_ok=True)
+    policy = ScanPolicy(tolerate=options.on_error == "reject", exactness=plan.exactness)
     with open_source(path) as fd:
-        chunks = list(
-            scan(
-                fd,
-                dialect,
-                ChunkSizes(chunk_bytes),
-                end=path.stat().st_size,
-                policy=ScanPolicy(tolerate=options.on_error == "reject", exactness=plan.exactness),
-            )
-        )
+        chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), begin, end=size, policy=policy))
     return [
-        ChunkLoad(
-            "job-1", 1, path, address, dialect, plan, chunk, options=options, rejects=folder, first=chunk.number == 0
-        )
+        ChunkLoad(job, 1, path, address, dialect, plan, chunk, options=options, rejects=folder, first=not chunk.number)
         for chunk in chunks
     ]
 

@@ -3,6 +3,7 @@
 import random
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 from uuid import uuid4
 
 from importer.engine.load import ledger
@@ -41,8 +42,8 @@ class Import:
     staged_rows: int = 0
     staged: Tally | None = None
 
-    def stage(self, shuffled: bool = False) -> None:
-        """Make the staging table and load all chunks; `shuffled`: in another order than the file's."""
+    def stage(self, shuffled: bool = False) -> Self:
+        """Make the staging table and load all chunks; `shuffled`: in another order than the file's. The import."""
         staged = self.plan.staged
         if staged.mode == "replace":
             with connect(self.address) as connection:
@@ -52,6 +53,7 @@ class Import:
         self.plan = replace(self.plan, table_digest=digest, staged=staged)
         self.staged = self.load(shuffled)
         self.staged_rows += self.staged.loaded
+        return self
 
     def load(self, shuffled: bool = False, attempt: int = 1) -> Tally:
         """Load all chunks; the sum of their tallies."""

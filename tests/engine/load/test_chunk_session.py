@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,11 +16,9 @@ pytestmark = pytest.mark.both_servers
 
 
 @pytest.fixture
-def session(database: Address, tmp_path: Path) -> Iterator[ChunkSession]:
+def session(database: Address, source) -> Iterator[ChunkSession]:
     run_sql(database, "CREATE TABLE t (n INT)")
-    path = tmp_path / "data.csv"
-    path.write_text("1\n")
-    [work] = works(database, path, ["n"])
+    [work] = works(database, source("1\n"), ["n"])
     with connect_loader(database) as connection:
         ledger.create(connection)
         yield ChunkSession(connection, -1, work, lambda _: None, Stopwatch())

@@ -28,19 +28,15 @@ STAYING = [
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "new.csv"
-    path.write_text("".join(f"{n},new {n}\n" for n in range(50)))
-    return path
+def file(source) -> Path:
+    return source("".join(f"{n},new {n}\n" for n in range(50)))
 
 
 @pytest.fixture
 def load(database: Address, file: Path) -> Import:
     """All chunks staged, the old table with one row in place."""
     given(database, PEOPLE, "INSERT INTO t VALUES (1, 'old')")
-    load = planned(database, file, "replace", "id", "name")
-    load.stage(shuffled=True)
-    return load
+    return planned(database, file, "replace", "id", "name").stage(shuffled=True)
 
 
 def done(load: Import) -> bool:
@@ -63,13 +59,6 @@ def test_new_rows_take_the_place_and_the_old_table_is_kept(load: Import):
         rows, size = backup_size(connection, load.address.database, old(load)) or (0, 0)
     assert rows <= 1
     assert size > 0
-
-
-def test_second_finish_changes_nothing(load: Import):
-    load.finish()
-    given(load.address, "DELETE FROM t WHERE id > 10")
-    assert load.finish(attempt=2) == Tally(loaded=50)
-    assert rows_of(load.address, "SELECT COUNT(*) FROM t") == [(11,)]
 
 
 def test_a_worker_that_died_between_rename_and_record_is_seen_to_have_done_it(load: Import):
@@ -99,12 +88,9 @@ def test_a_staging_table_that_lost_rows_is_refused(load: Import):
     assert rows_of(load.address) == [(1, "old")]
 
 
-def test_keys_and_numbers_that_came_while_rows_were_loading_are_no_obstacle(database: Address, tmp_path: Path):
+def test_keys_and_numbers_that_came_while_rows_were_loading_are_no_obstacle(database: Address, source):
     given(database, "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), KEY first (name))")
-    path = tmp_path / "names.csv"
-    path.write_text("a\nb\n")
-    load = planned(database, path, "replace", "name")
-    load.stage()
+    load = planned(database, source("a\nb\n"), "replace", "name").stage()
     given(database, "INSERT INTO t VALUES (70, 'old')", "ALTER TABLE t ADD KEY second (name, n), ADD KEY (n)")
     load.finish()
     with connect(database) as connection:
@@ -112,16 +98,13 @@ def test_keys_and_numbers_that_came_while_rows_were_loading_are_no_obstacle(data
     assert len(rows_of(database, "SHOW KEYS FROM t")) == 5
 
 
-def test_numbers_go_on_where_the_old_table_was(database: Address, tmp_path: Path):
+def test_numbers_go_on_where_the_old_table_was(database: Address, source):
     given(
         database,
         "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))",
         "INSERT INTO t VALUES (500, 'old')",
     )
-    path = tmp_path / "names.csv"
-    path.write_text("a\nb\n")
-    load = planned(database, path, "replace", "name")
-    load.stage()
+    load = planned(database, source("a\nb\n"), "replace", "name").stage()
     load.finish()
     with connect(database) as connection:
         assert next_auto_increment(connection, database.database, "t") == 501
@@ -133,12 +116,9 @@ def test_numbers_go_on_where_the_old_table_was(database: Address, tmp_path: Path
     ) in [(each.choice, each.why) for each in load.plan.reasons]
 
 
-def test_numbers_of_the_file_stay(database: Address, tmp_path: Path):
+def test_numbers_of_the_file_stay(database: Address, source):
     given(database, "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20)) AUTO_INCREMENT=501")
-    path = tmp_path / "names.csv"
-    path.write_text("7,a\n")
-    load = planned(database, path, "replace", "n", "name")
-    load.stage()
+    load = planned(database, source("7,a\n"), "replace", "n", "name").stage()
     load.finish()
     assert rows_of(database) == [(7, "a")]
     assert "n has the file's own numbers" in [each.choice for each in load.plan.reasons]
@@ -215,8 +195,7 @@ class TestRefused:
         self, database: Address, file: Path, partitions: str, change: str
     ):
         given(database, f"{PEOPLE} {partitions}", "INSERT INTO t VALUES (1, 'old')")
-        load = planned(database, file, "replace", "id", "name")
-        load.stage()
+        load = planned(database, file, "replace", "id", "name").stage()
         given(database, f"ALTER TABLE t {change}")
         with pytest.raises(TargetProblem, match="has changed since the import was planned"):
             load.finish()
@@ -278,11 +257,9 @@ def test_dependencies_of_a_partitioned_table_with_its_own_privileges(database: A
     given(database, "DROP USER reader@localhost")
 
 
-def test_in_file_duplicates_of_a_replaced_table_are_sorted_out_in_order(database: Address, tmp_path: Path):
+def test_in_file_duplicates_of_a_replaced_table_are_sorted_out_in_order(database: Address, source):
     given(database, PEOPLE, "INSERT INTO t VALUES (1, 'old')")
-    path = tmp_path / "twice.csv"
-    path.write_text("1,first\n2,two\n1,last\n")
-    load = planned(database, path, "replace", "id", "name", on_duplicate="replace")
+    load = planned(database, source("1,first\n2,two\n1,last\n"), "replace", "id", "name", on_duplicate="replace")
     assert load.plan.ordered
 
 

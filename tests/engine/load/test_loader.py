@@ -11,7 +11,7 @@ from importer.engine.load import loader as load
 from importer.engine.load.chunk_load import ChunkLoad
 from importer.engine.load.loader import Loader
 from importer.engine.mapping.columns import GeneratedColumn
-from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.connection import Address, connect
 from importer.engine.plan.options import Options
 from tests.engine.loads import five_chunks, rows_of, run_sql, works
 
@@ -64,8 +64,7 @@ def test_what_changes_on_the_target_meanwhile_is_seen(
     monkeypatch.setattr(load, "RECHECK_SECONDS", 0)
     with loader_of(five[0]) as loader:
         loader.load(five[0])
-        with connect(five[0].address) as other:
-            execute(other, change)
+        run_sql(five[0].address, change)
         with pytest.raises(TargetProblem, match=r"has changed since the import was planned|forgotten this import"):
             loader.load(five[1])
     assert rows_of(five[0].address, "SELECT COUNT(*) FROM t") == [(2,)]
@@ -98,10 +97,9 @@ def test_each_locks_the_table_for_itself(five: list[ChunkLoad], monkeypatch: pyt
         assert [loader.load(work).tally.loaded for work in alone] == [2] * CHUNKS
 
 
-def test_the_files_name_is_told_to_every_connection(database: Address, tmp_path: Path):
+def test_the_files_name_is_told_to_every_connection(database: Address, source):
     run_sql(database, "CREATE TABLE t (n INT, file VARCHAR(20))")
-    path = tmp_path / "five.csv"
-    path.write_text("1\n2\n3\n")
+    path = source("1\n2\n3\n")
     of_file = (GeneratedColumn("file", "file"),)
     named = [replace(work, file_name="a.csv") for work in works(database, path, ["n"], chunk_bytes=2, fillings=of_file)]
     with loader_of(named[0]) as loader:

@@ -22,10 +22,8 @@ PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), KEY by_name (nam
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "new.csv"
-    path.write_text("".join(f"{n},new {n}\n" for n in range(50)))
-    return path
+def file(source) -> Path:
+    return source("".join(f"{n},new {n}\n" for n in range(50)))
 
 
 def engine_of(address: Address, table: str) -> str:
@@ -71,8 +69,7 @@ def test_a_table_that_is_one_stays_one(database, server, file, engine):
     if engine == "Aria" and server.flavour != "mariadb":
         pytest.skip("Aria is MariaDB's alone")
     given(database, f"{PEOPLE} ENGINE={engine}", "INSERT INTO t VALUES (1, 'old')")
-    load = planned(database, file, "replace", "id", "name")
-    load.stage()
+    load = planned(database, file, "replace", "id", "name").stage()
     stage = staging.staging_name(load.job)
     assert (engine_of(database, stage), keys_off(database, stage)) == (engine, ["by_name"])
     assert load.finish() == Tally(loaded=50)
@@ -105,11 +102,9 @@ def test_a_chunk_that_came_in_part_ends_it(database, file):
         ("1,a\n2,b\n1,c\n", Problem, "Duplicate|key is there"),
     ],
 )
-def test_a_row_that_does_not_go_in_ends_it(database, tmp_path, rows, error, said):
+def test_a_row_that_does_not_go_in_ends_it(database, source, rows, error, said):
     given(database, PEOPLE)
-    path = tmp_path / "bad.csv"
-    path.write_text(rows)
-    load = planned(database, path, "replace", "id", "name", load_as="myisam", checks=False)
+    load = planned(database, source(rows), "replace", "id", "name", load_as="myisam", checks=False)
     staged(load)
     with pytest.raises(error, match=said):
         load_next(load, 0)
@@ -123,8 +118,7 @@ def test_a_row_that_does_not_go_in_ends_it(database, tmp_path, rows, error, said
 def test_a_swap_is_told_from_what_is_there(database, file):
     """Killed between RENAME and the ledger's row, with the table converted already."""
     given(database, PEOPLE)
-    load = planned(database, file, "replace", "id", "name", load_as="myisam")
-    load.stage()
+    load = planned(database, file, "replace", "id", "name", load_as="myisam").stage()
     load.finish()
     given(database, f"DELETE FROM {ledger.TABLE} WHERE chunk = {ledger.FINISH}")
     with connect(database) as connection:
@@ -157,8 +151,7 @@ def test_a_myisam_table_is_not_appended_to(database, file):
 def test_the_server_dies_after_the_end(database, server, file, tmp_path):
     """What has finished is safe: nothing of it is in memory alone, and no table needs repair."""
     given(database, f"{PEOPLE} ENGINE=MyISAM")
-    load = planned(database, file, "replace", "id", "name")
-    load.stage()
+    load = planned(database, file, "replace", "id", "name").stage()
     load.finish()
     server.kill()
     server.start()

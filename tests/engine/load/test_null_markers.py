@@ -22,13 +22,11 @@ SIZE = 2**19
 
 
 @pytest.fixture
-def late_markers(tmp_path: Path) -> Path:
+def late_markers(source) -> Path:
     """A file of 2 MB: NULL markers are only in its third quarter, and in the fourth with a bad value."""
     rows = [f"{number},2024-01-31,{'x' * 20_000}\n" for number in range(100)]
     rows[60], rows[61], rows[90], rows[91] = ",2024-01-31,a\n", "NA,,b\n", ",,NA\n", "x,,c\n"
-    path = tmp_path / "late.csv"
-    path.write_text("".join(rows))
-    return path
+    return source("".join(rows))
 
 
 def stored(address: Address) -> tuple:

@@ -1,7 +1,6 @@
 """MySQL gives a table without a primary key an invisible one, if it is told to, and may hide it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -40,9 +39,8 @@ def table(database: Address, server, request: pytest.FixtureRequest) -> Iterator
         ("upsert", "fail", [(1, "a", "old"), (2, "b", "1")]),
     ],
 )
-def test_numbers_the_rows_in_every_mode(table: Address, tmp_path: Path, mode: str, policy: str, rows: list):
-    path = tmp_path / "one.csv"
-    path.write_text("b,1\n")
+def test_numbers_the_rows_in_every_mode(table: Address, source, mode: str, policy: str, rows: list):
+    path = source("b,1\n")
     verify = "full" if policy == "fail" and mode != "upsert" else "counts"
     load = planned(table, path, mode, "email", "name", on_duplicate=policy, verify=verify)
     if mode == "append":
@@ -54,10 +52,8 @@ def test_numbers_the_rows_in_every_mode(table: Address, tmp_path: Path, mode: st
 
 
 @pytest.mark.parametrize("mode", ["upsert", "atomic"])
-def test_may_come_from_the_file(table: Address, tmp_path: Path, mode: str):
-    path = tmp_path / "two.csv"
-    path.write_text("7,first\n8,second\nNA,third\n")
-    load = planned(table, path, mode, ColumnMapping("my_row_id", ("NA",)), "name")
+def test_may_come_from_the_file(table: Address, source, mode: str):
+    load = planned(table, source("7,first\n8,second\nNA,third\n"), mode, ColumnMapping("my_row_id", ("NA",)), "name")
     load.stage()
     assert load.finish() == Tally(loaded=3)
     numbers = dict(rows_of(table, "SELECT name, my_row_id FROM t"))

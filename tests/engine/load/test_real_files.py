@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.load import ledger
-from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
-from importer.engine.load.loader import load_chunk
-from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.mysql.server_info import read_server
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
-from importer.engine.planner import PlanningContext, make_plan
-from importer.engine.schema.table import read_table
-from importer.engine.source.byte_source import open_source
-from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.profile import Profile, profile_file
+from importer.engine.source.profile.profile import profile_file
+from tests.engine.load.values import came_of
 
 OURS = sorted((Path(__file__).parents[1] / "csv").glob("*.csv"))
 # csv-spectrum, if it is next to the checkout: 12 files, each with its parsed content.
@@ -30,33 +21,12 @@ REDACTED = {"1234567890": "2095257564"}
 SPECTRUM_FILES = sorted(SPECTRUM.glob("csvs/*.csv"))
 
 
-def loaded(address: Address, path: Path, profile: Profile, chunk_bytes: int) -> list[tuple]:
+def loaded(address: Address, folder: Path, path: Path, chunk_bytes: int, dialect: Dialect | None = None) -> list[tuple]:
     """The rows of a table of texts after all chunks of the file were loaded, in the file's order."""
-    names = [f"c{number}" for number in range(len(profile.header))]
-    with connect(address) as connection:
-        execute(connection, "DROP TABLE IF EXISTS t")
-        columns = ", ".join(f"{name} LONGTEXT" for name in names)
-        execute(connection, f"CREATE TABLE t (position INT AUTO_INCREMENT PRIMARY KEY, {columns}) CHARSET utf8mb4")
-        ledger.create(connection)
-        table, server = read_table(connection, address.database, "t"), read_server(connection, address)
-    mapping = tuple(ColumnMapping(name) for name in names)
-    plan = make_plan(PlanningContext(profile.size, profile.dialect, table, mapping, Options(), server))
-    with open_source(path) as fd:
-        chunks = list(
-            scan(
-                fd,
-                profile.dialect,
-                ChunkSizes(chunk_bytes),
-                Position(profile.data_offset, profile.data_line),
-                end=profile.size,
-            )
-        )
-    for chunk in chunks:
-        load_chunk(
-            ChunkLoad(f"{path.name} {chunk_bytes}", 1, path, address, profile.dialect, plan, chunk), LoadCallbacks()
-        )
-    with connect(address) as connection:
-        return fetch_all(connection, f"SELECT {', '.join(names)} FROM t ORDER BY position")
+    names = [f"c{number}" for number in range(len(profile_file(path, dialect).header))]
+    columns = ", ".join(["position INT AUTO_INCREMENT PRIMARY KEY", *(f"{name} LONGTEXT" for name in names)])
+    how = {"mapping": names, "options": Options(), "dialect": dialect, "chunk_bytes": chunk_bytes}
+    return [row[1:] for row in sorted(came_of(address, folder, columns, path.read_bytes(), **how).rows)]
 
 
 def expected(path: Path, dialect: Dialect) -> list[tuple]:
@@ -70,20 +40,20 @@ def expected(path: Path, dialect: Dialect) -> list[tuple]:
 @pytest.mark.one_of("chunk_bytes")
 @pytest.mark.parametrize("chunk_bytes", [2**20, 1])
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
-def test_file_arrives_as_pythons_csv_reads_it(database: Address, path: Path, chunk_bytes: int):
-    profile = profile_file(path)
-    if profile.dialect.escape:
+def test_file_arrives_as_pythons_csv_reads_it(database: Address, tmp_path: Path, path: Path, chunk_bytes: int):
+    dialect = profile_file(path).dialect
+    if dialect.escape:
         pytest.skip("MySQL writes NULL, which csv does not distinguish: test_scanner_on_servers.py")
-    assert loaded(database, path, profile, chunk_bytes) == expected(path, profile.dialect)
+    assert loaded(database, tmp_path, path, chunk_bytes) == expected(path, dialect)
 
 
 @pytest.mark.one_of("chunk_bytes")
 @pytest.mark.parametrize("chunk_bytes", [2**20, 1])
 @pytest.mark.parametrize("path", SPECTRUM_FILES, ids=lambda path: path.stem)
-def test_csv_spectrum_arrives_as_its_json_says(database: Address, path: Path, chunk_bytes: int):
+def test_csv_spectrum_arrives_as_its_json_says(database: Address, tmp_path: Path, path: Path, chunk_bytes: int):
     said = json.loads((SPECTRUM / "json" / f"{path.stem}.json").read_text())
-    profile = profile_file(path, Dialect(line_end="\r\n" if b"\r\n" in path.read_bytes() else "\n"))
-    rows = loaded(database, path, profile, chunk_bytes)
+    dialect = Dialect(line_end="\r\n" if b"\r\n" in path.read_bytes() else "\n")
+    rows = loaded(database, tmp_path, path, chunk_bytes, dialect)
     said = said if isinstance(said, list) else [said]
     said = [{name: REDACTED.get(value, value) for name, value in row.items()} for row in said]
-    assert [dict(zip(profile.header, row, strict=True)) for row in rows] == said
+    assert [dict(zip(profile_file(path, dialect).header, row, strict=True)) for row in rows] == said

@@ -75,11 +75,10 @@ class TestAllOfThemAsTheyAre:
         ],
     )
     def test_bring_what_each_by_itself_brings(
-        self, database: Address, tmp_path: Path, dialect: Dialect, data: str, columns: str
+        self, database: Address, source, dialect: Dialect, data: str, columns: str
     ):
         run_sql(database, f"CREATE TABLE t ({columns}) CHARACTER SET utf8mb4")
-        path = tmp_path / "some.csv"
-        path.write_bytes(data.encode(dialect.encoding))
+        path = source(data.encode(dialect.encoding))
         given = works(database, path, ["a", "b"], SMALL, dialect=dialect, chunk_bytes=7)
         assert len(given) > 1
         for each in given:
@@ -89,10 +88,9 @@ class TestAllOfThemAsTheyAre:
         assert together(given)
         assert rows_of(database) == alone
 
-    def test_are_numbered_as_in_the_file(self, database: Address, tmp_path: Path):
+    def test_are_numbered_as_in_the_file(self, database: Address, source):
         run_sql(database, "CREATE TABLE t (word VARCHAR(20), at_row INT, at_line INT, file VARCHAR(9))")
-        path = tmp_path / "numbered.csv"
-        path.write_text('a\n"b\nb"\nc\nd\n"e\n\n"\nf\n')
+        path = source('a\n"b\nb"\nc\nd\n"e\n\n"\nf\n')
         fillings = (
             GeneratedColumn("at_row", "row"),
             GeneratedColumn("at_line", "line"),
@@ -104,20 +102,18 @@ class TestAllOfThemAsTheyAre:
         words = [("a", 1), ("b\nb", 2), ("c", 4), ("d", 5), ("e\n\n", 6), ("f", 9)]
         assert rows_of(database) == [(word, row, line, "a.csv") for row, (word, line) in enumerate(words, start=1)]
 
-    def test_may_be_sent_with_bytes_for_hexadecimal_digits(self, database: Address, tmp_path: Path):
+    def test_may_be_sent_with_bytes_for_hexadecimal_digits(self, database: Address, source):
         run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, x VARBINARY(9))")
-        path = tmp_path / "hex.csv"
-        path.write_text("".join(f"{n},{n:06x}\n" for n in range(20)))
+        path = source("".join(f"{n},{n:06x}\n" for n in range(20)))
         mapping = [ColumnMapping("n"), ColumnMapping("x", transforms=("hex",))]
         given = works(database, path, mapping, SMALL, chunk_bytes=40)
         assert together(given)
         assert rows_of(database) == [(n, n.to_bytes(3, "big")) for n in range(20)]
 
     @pytest.mark.parametrize("method", ["load_data_server", "insert", "insert_prepared"])
-    def test_go_in_by_any_method(self, database: Address, tmp_path: Path, method: str):
+    def test_go_in_by_any_method(self, database: Address, source, method: str):
         run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(9))")
-        path = tmp_path / "five.csv"
-        path.write_text("".join(f"{n},word {n}\n" for n in range(20)))
+        path = source("".join(f"{n},word {n}\n" for n in range(20)))
         given = works(database, path, ["n", "word"], replace(SMALL, method=method), chunk_bytes=18)
         assert together(given)
         assert rows_of(database) == [(n, f"word {n}") for n in range(20)]
@@ -151,10 +147,9 @@ class TestIfAnythingIsTheMatter:
         run_sql(five[0].address, "INSERT INTO t VALUES (7, 'here')")
         self.nothing_is_kept(five, there=1)
 
-    def test_a_value_that_the_server_would_change(self, database: Address, tmp_path: Path):
+    def test_a_value_that_the_server_would_change(self, database: Address, source):
         run_sql(database, "CREATE TABLE t (n TINYINT)")
-        path = tmp_path / "five.csv"
-        path.write_text("11\n22\n33\n44\n555\n66\n")
+        path = source("11\n22\n33\n44\n555\n66\n")
         unchecked = replace(SMALL, checks=False)
         self.nothing_is_kept(works(database, path, ["n"], unchecked, chunk_bytes=6))
 
@@ -182,10 +177,9 @@ class TestIfAnythingIsTheMatter:
         self.nothing_is_kept(five, there=2)
         assert load_chunk(replace(five[3], attempt=2), LoadCallbacks()).already
 
-    def test_digits_that_are_none(self, database: Address, tmp_path: Path):
+    def test_digits_that_are_none(self, database: Address, source):
         run_sql(database, "CREATE TABLE t (n INT, x VARBINARY(9))")
-        path = tmp_path / "hex.csv"
-        path.write_text("1,aa\n2,bb\n3,cc\n4,dd\n5,eeg\n6,ff\n")
+        path = source("1,aa\n2,bb\n3,cc\n4,dd\n5,eeg\n6,ff\n")
         mapping = [ColumnMapping("n"), ColumnMapping("x", transforms=("hex",))]
         found = works(database, path, mapping, SMALL, chunk_bytes=10)
         if loader.library():

@@ -116,12 +116,10 @@ def test_formatted_time_is_in_the_zone_too(database: Address, tmp_path):
     assert rows_of(database, "SELECT UNIX_TIMESTAMP(ts) FROM t") == [(WINTER - 2 * HOUR,)]
 
 
-def test_start_of_the_job_stays_the_same_moment(database: Address, tmp_path):
+def test_start_of_the_job_stays_the_same_moment(database: Address, source):
     run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, ts TIMESTAMP NULL, dt DATETIME NULL)")
     fillings = [GeneratedColumn("ts", "time"), GeneratedColumn("dt", "time")]
-    path = tmp_path / "data.csv"
-    path.write_text("1\n")
-    (work,) = works(database, path, ["n"], Options(time_zone="+05:00"), fillings=fillings)
+    (work,) = works(database, source("1\n"), ["n"], Options(time_zone="+05:00"), fillings=fillings)
     load_chunk(replace(work, began="2024-01-31 10:00:00"), LoadCallbacks())
     ((seconds, utc),) = rows_of(database, "SELECT UNIX_TIMESTAMP(ts), TIMESTAMPDIFF(SECOND, '1970-01-01', dt) FROM t")
     assert seconds == utc
@@ -152,10 +150,9 @@ class TestReasons:
         assert self.reasons(database, tmp_path, "DATETIME") == []
 
 
-def test_zone_that_the_server_does_not_know_is_refused_before_the_import(database: Address, tmp_path):
+def test_zone_that_the_server_does_not_know_is_refused_before_the_import(database: Address, source):
     run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, x TIMESTAMP NULL)")
-    path = tmp_path / "data.csv"
-    path.write_text("1,2024-01-31 10:00:00\n")
+    path = source("1,2024-01-31 10:00:00\n")
     plan = works(database, path, ["n", "x"], Options(time_zone="Europe/Nowhere"))[0].plan
     with connect(database) as connection, pytest.raises(TargetProblem, match="does not know the time zone") as caught:
         check_session(connection, plan, read_server(connection, database))

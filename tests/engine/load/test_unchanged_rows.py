@@ -27,10 +27,8 @@ METHODS = ("load_data_local", "load_data_server", "insert", "insert_prepared", "
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    path = tmp_path / "people.csv"
-    path.write_text(FILE)
-    return path
+def path(source) -> Path:
+    return source(FILE)
 
 
 def imported(address: Address, path: Path, mode: str, **options) -> Tally:
@@ -70,8 +68,7 @@ class TestEqualRows:
 
     def test_inside_the_file_are_unchanged_in_a_new_table(self, database: Address, path: Path, table: str):
         given(database, TABLES[table], THERE)
-        load = planned(database, path, "replace", "id", "name", on_duplicate="replace")
-        load.stage()
+        load = planned(database, path, "replace", "id", "name", on_duplicate="replace").stage()
         assert load.staged == Tally(loaded=4, replaced=1, unchanged=1)
         assert load.finish() == Tally(loaded=4)
 

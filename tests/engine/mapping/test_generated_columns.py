@@ -1,5 +1,6 @@
 """Generated columns on real servers: constants, the file's name, row and line numbers, and the time."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -7,49 +8,28 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
+from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.planner import PlanningContext, make_plan
-from importer.engine.schema.table import read_table
-from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
-from tests.engine.load.test_chunk import columns, given_table, ranges, rows_of
+from importer.engine.source.dialect import MYSQL_TSV
+from tests.engine.loads import REJECT, given_table, rows_of, works
 
 pytestmark = pytest.mark.both_servers
 
-DIALECT = replace(RFC4180, header=False)
 BEGAN = "2024-03-31 01:02:03"
 
 
-def loaded(
-    address: Address,
-    path: Path,
-    mapping: tuple[ColumnMapping, ...],
-    fillings: tuple[GeneratedColumn, ...],
-    dialect: Dialect = DIALECT,
-    chunk_bytes: int = 2**20,
-    options: Options = Options(),  # noqa: B008 - frozen
-) -> None:
-    with connect(address) as connection:
-        table = read_table(connection, address.database, "t")
-        server = read_server(connection, address)
-    plan = make_plan(PlanningContext(path.stat().st_size, dialect, table, mapping, options, server, fillings))
-    for chunk in ranges(path, dialect, chunk_bytes):
-        work = ChunkLoad(
-            "job-1", 1, path, address, dialect, plan, chunk, options=options, rejects=path.parent / "rejects"
-        )
+def loaded(address: Address, path: Path, mapping: Sequence[str], *fillings: GeneratedColumn, **how) -> None:
+    for work in works(address, path, mapping, fillings=fillings, **{"options": Options(), **how}):
         load_chunk(replace(work, file_name="it's \\ é.csv", began=BEGAN), LoadCallbacks())
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> Path:
+def texts(source) -> Path:
     """Seven records, of which the third has two lines, in several chunks."""
-    path = tmp_path / "texts.csv"
-    path.write_text('a\nb\n"c\nc"\nd\ne\nf\ng\n')
-    return path
+    return source('a\nb\n"c\nc"\nd\ne\nf\ng\n')
 
 
 def test_generated_columns_have_their_values_in_every_chunk(database: Address, texts: Path):
@@ -57,8 +37,8 @@ def test_generated_columns_have_their_values_in_every_chunk(database: Address, t
     fillings = tuple(
         map(GeneratedColumn, "tfrlab", ("text", "file", "row", "line", "time", "time"), ("x", "", "", "", "", ""))
     )
-    loaded(database, texts, columns("v"), fillings, chunk_bytes=5)
-    rows = sorted(rows_of(database, "v, r, l"))
+    loaded(database, texts, ["v"], *fillings, chunk_bytes=5)
+    rows = sorted(rows_of(database, "SELECT v, r, l FROM t"))
     assert rows == [("a", 1, 1), ("b", 2, 2), ("c\nc", 3, 3), ("d", 4, 5), ("e", 5, 6), ("f", 6, 7), ("g", 7, 8)]
     began = datetime.fromisoformat(BEGAN)
     with connect(database) as connection:
@@ -75,27 +55,24 @@ def test_generated_row_numbers_do_not_change_when_other_rows_are_rejected(
     path = tmp_path / "bad.csv"
     bad = {3: b"x", 4: b"1,2,3", 500: b"999999999999", 777: b"7,again"}  # The last one is a duplicate in the table.
     path.write_bytes(b"".join(bad.get(row, b'%d,"a\nb"' % row) + b"\n" for row in range(1, 1001)))
-    (tmp_path / "rejects").mkdir()
-    options = Options(on_error="reject")
     fillings = (GeneratedColumn("r", "row"), GeneratedColumn("l", "line"))
-    loaded(database, path, columns("n", "t"), fillings, chunk_bytes=chunk_bytes, options=options)
-    rows = rows_of(database, "n, r, l")
+    loaded(database, path, ["n", "t"], *fillings, chunk_bytes=chunk_bytes, options=REJECT)
+    rows = rows_of(database, "SELECT n, r, l FROM t")
     good = [row for row in range(1, 1001) if row not in bad]
     assert sorted(rows) == [(row, row, 2 * row - 1 - sum(each < row for each in bad)) for row in good]
 
 
-@pytest.mark.parametrize("source", ["row", "line"])
-def test_generated_number_in_a_text_column_has_no_leading_zeros(database: Address, texts: Path, source: str):
+@pytest.mark.parametrize(("kind", "number"), [("row", "4"), ("line", "5")])
+def test_generated_number_in_a_text_column_has_no_leading_zeros(database: Address, texts: Path, kind, number):
     given_table(database, "v TEXT, n VARCHAR(20)")
-    loaded(database, texts, columns("v"), (GeneratedColumn("n", source),))
-    assert dict(rows_of(database))["d"] == {"row": "4", "line": "5"}[source]
+    loaded(database, texts, ["v"], GeneratedColumn("n", kind))
+    assert dict(rows_of(database))["d"] == number
 
 
-def test_generated_row_numbers_in_a_dialect_with_escapes(database: Address, tmp_path: Path):
+def test_generated_row_numbers_in_a_dialect_with_escapes(database: Address, source):
     given_table(database, "a TEXT, b TEXT, n INT")
-    path = tmp_path / "escaped.tsv"
-    path.write_bytes(b"1\\\n1\t\\N\n2\t\\\\\n")
-    loaded(database, path, columns("a", "b"), (GeneratedColumn("n", "row"),), MYSQL_TSV)
+    path = source(b"1\\\n1\t\\N\n2\t\\\\\n")
+    loaded(database, path, ["a", "b"], GeneratedColumn("n", "row"), dialect=MYSQL_TSV)
     assert sorted(rows_of(database)) == [("1\n1", None, 1), ("2", "\\", 2)]
 
 
@@ -113,7 +90,7 @@ NASTY = [
 @pytest.mark.parametrize("text", NASTY)
 def test_constant_of_a_generated_column_is_stored_unchanged(database: Address, texts: Path, text: str):
     given_table(database, "v TEXT, t TEXT, b BLOB")
-    loaded(database, texts, columns("v"), (GeneratedColumn("t", "text", text), GeneratedColumn("b", "text", text)))
+    loaded(database, texts, ["v"], GeneratedColumn("t", "text", text), GeneratedColumn("b", "text", text))
     assert {row[1:] for row in rows_of(database)} == {(text, text.encode())}
 
 
@@ -134,10 +111,10 @@ def test_invalid_generated_column_is_refused_before_the_load(
 ):
     given_table(database, "v VARCHAR(9), n INT, g INT AS (n + 1)")
     with pytest.raises(Problem, match=message.replace("(", r"\(").replace(")", r"\)")):
-        loaded(database, texts, columns("v"), (filling,))
+        loaded(database, texts, ["v"], filling)
 
 
 def test_required_column_may_be_generated(database: Address, texts: Path):
     given_table(database, "v TEXT, n INT NOT NULL")
-    loaded(database, texts, columns("v"), (GeneratedColumn("n", "text", "-7"),))
+    loaded(database, texts, ["v"], GeneratedColumn("n", "text", "-7"))
     assert {row[1] for row in rows_of(database)} == {-7}

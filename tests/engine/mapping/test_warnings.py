@@ -1,7 +1,5 @@
 """Notes about a mapping, from the sample."""
 
-from pathlib import Path
-
 import pytest
 
 from importer.engine.mapping.columns import ColumnMapping
@@ -20,8 +18,7 @@ TABLE = Table("s", "t", "InnoDB", tuple(Column(name, "varchar(9)", True, None, F
         ("a;b\n1;2\n\n;3\n", ""),
     ],
 )
-def test_records_without_a_value_are_noted(tmp_path: Path, text: str, note: str):
-    path = tmp_path / "a.csv"
-    path.write_text(text)
-    notes = [each for each in mapping_notes(profile_file(path), TABLE, [*map(ColumnMapping, "ab")]) if "field," in each]
+def test_records_without_a_value_are_noted(source, text: str, note: str):
+    said = mapping_notes(profile_file(source(text)), TABLE, [*map(ColumnMapping, "ab")])
+    notes = [each for each in said if "field," in each]
     assert [each[: len(note)] for each in notes] == [note] * bool(note)

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql.connection import connect, connect_loader, fetch_all
+from importer.engine.mysql.connection import connect, connect_loader
 from importer.engine.mysql.sign_in import reasons
 from importer.engine.mysql.sign_in.reasons import REASON_HIDDEN, SignInRefused, show_reasons_if
+from tests.engine.loads import rows_of
 from tests.file_servers.certificates import certificate_of_localhost
 
 NEVER = "metadata"
@@ -49,8 +50,7 @@ def test_a_name_that_has_come_to_mean_another_address_is_not_connected_to(mariad
 
 def test_a_name_is_looked_up_once_so_that_it_cannot_change_after_the_check(mariadb, names):
     names["moving.example"] = ["127.0.0.1"]  # a second look-up would end the test
-    with connect(replace(mariadb, host="moving.example")) as connection:
-        assert fetch_all(connection, "SELECT 1") == [(1,)]
+    assert rows_of(replace(mariadb, host="moving.example"), "SELECT 1") == [(1,)]
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])

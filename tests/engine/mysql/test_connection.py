@@ -10,6 +10,7 @@ from importer.engine.errors import TargetProblem, TargetUnreachable
 from importer.engine.load.methods import load_data_local
 from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
 from importer.engine.mysql.sign_in.encryption import TlsRequired
+from tests.engine.loads import rows_of, run_sql
 from tests.targets import TestServer
 
 pytestmark = pytest.mark.both_servers
@@ -23,8 +24,7 @@ def broken() -> Iterator[bytes]:
 
 class TestConnect:
     def test_connect_speaks_to_the_server(self, database: Address):
-        with connect(database) as connection:
-            assert fetch_all(connection, "SELECT DATABASE()") == [(database.database,)]
+        assert rows_of(database, "SELECT DATABASE()") == [(database.database,)]
 
     def test_loader_session_is_strict_and_in_utc(self, database: Address):
         with connect_loader(database) as connection:
@@ -40,8 +40,7 @@ class TestConnect:
         pattern = database.database.replace("_", "\\_")
         assert refused.value.advice == f"GRANT INSERT, SELECT, CREATE ON `{pattern}`.* TO '{poor.user}'@'%';"
         server.run(refused.value.advice)
-        with connect(poor) as connection:
-            assert fetch_all(connection, "SELECT 1") == [(1,)]
+        assert rows_of(poor, "SELECT 1") == [(1,)]
 
     def test_tls_is_named_where_it_may_be_what_is_missing(self, server: TestServer, database: Address):
         server.run(f"CREATE USER {database.database}@'%' IDENTIFIED BY 'x' REQUIRE SSL")
@@ -61,8 +60,7 @@ class TestConnect:
             with pytest.raises(TlsRequired, match="requires TLS"), connect(database):
                 pass
         finally:
-            with connect(replace(database, tls="encrypt")) as connection:
-                execute(connection, "SET GLOBAL require_secure_transport = OFF")
+            run_sql(replace(database, tls="encrypt"), "SET GLOBAL require_secure_transport = OFF")
 
     @pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
     def test_a_port_of_another_program_is_said_to_be_none_of_a_server(self, greeting: bytes):

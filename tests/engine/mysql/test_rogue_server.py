@@ -18,10 +18,8 @@ OUR_ROWS = b"1,these rows are for the server\n"
 
 
 @pytest.fixture
-def canary(tmp_path):
-    path = tmp_path / "canary.txt"
-    path.write_bytes(CANARY)
-    return str(path)
+def canary(source):
+    return str(source(CANARY, "canary.txt"))
 
 
 def address_of(rogue):
@@ -106,9 +104,8 @@ class TestMuteServer:
         assert "host and port" in findings["sign_in"].fix
         assert len(findings) > 10
 
-    def test_a_load_ends_as_a_problem_and_sends_no_row(self, tmp_path):
-        path = tmp_path / "t.csv"
-        path.write_text("1\n")
+    def test_a_load_ends_as_a_problem_and_sends_no_row(self, source):
+        source("1\n")
         with RogueServer("", attack=b"NOTHING") as mute:
             with connect(address_of(mute)) as connection, pytest.raises(Problem):
                 read_table(connection, "anything", "t")

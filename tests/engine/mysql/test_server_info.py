@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.server_info import Server, is_loopback, read_server
+from tests.engine.loads import rows_of
 
 pytestmark = pytest.mark.both_servers
 
@@ -20,8 +21,7 @@ def make(version="8.4.2", **variables):
 class TestReadServer:
     def test_flavour_and_version_are_the_servers_own(self, server, database):
         facts = read(database)
-        with connect(database) as connection:
-            version = fetch_all(connection, "SELECT VERSION()")[0][0]
+        version = rows_of(database, "SELECT VERSION()")[0][0]
         assert facts.flavour == {"mariadb": "MariaDB", "mysql": "MySQL"}[server.flavour]
         assert facts.mariadb == (server.flavour == "mariadb")
         assert facts.version == version
@@ -29,10 +29,7 @@ class TestReadServer:
 
     def test_settings_are_the_servers_own(self, database):
         facts = read(database)
-        with connect(database) as connection:
-            buffer_pool, lock_mode = fetch_all(
-                connection, "SELECT @@innodb_buffer_pool_size, @@innodb_autoinc_lock_mode"
-            )[0]
+        buffer_pool, lock_mode = rows_of(database, "SELECT @@innodb_buffer_pool_size, @@innodb_autoinc_lock_mode")[0]
         assert facts.number("innodb_buffer_pool_size") == buffer_pool
         assert facts.number("innodb_autoinc_lock_mode") == lock_mode
         assert facts.on("local_infile")

@@ -110,8 +110,7 @@ class TestForeignKeyChecks:
 @pytest.fixture
 def buffering(server: TestServer) -> Iterator[TestServer]:
     """The server with its change buffer in use; afterwards as it was."""
-    with connect(server.address) as connection:
-        before = fetch_all(connection, "SELECT @@GLOBAL.innodb_change_buffering")[0][0]
+    before = rows_of(server.address, "SELECT @@GLOBAL.innodb_change_buffering")[0][0]
     server.run("SET GLOBAL innodb_change_buffering = 'inserts'")
     yield server
     server.run(f"SET GLOBAL innodb_change_buffering = '{before}'")

@@ -16,6 +16,7 @@ from importer.engine.preflight import access, server_settings
 from importer.engine.preflight import check as preflight_check
 from importer.engine.preflight.check import check
 from importer.engine.units import human_bytes
+from tests.engine.loads import rows_of
 
 pytestmark = pytest.mark.both_servers
 
@@ -83,8 +84,7 @@ class TestGoodTarget:
 
     def test_load_probe_leaves_no_row(self, database):
         assert by_name(check(database))["rollback"].status == "ok"
-        with connect(database) as connection:
-            assert fetch_all(connection, f"SELECT COUNT(*) FROM {ledger.TABLE}") == [(0,)]
+        assert rows_of(database, f"SELECT COUNT(*) FROM {ledger.TABLE}") == [(0,)]
 
     def test_sizes_have_units(self, database):
         assert "128 MiB" in by_name(check(database))["buffer_pool"].message
@@ -203,8 +203,7 @@ class TestPrivileges:
 
     def test_privilege_checks_leave_no_table(self, database):
         check(database)
-        with connect(database) as connection:
-            assert fetch_all(connection, "SHOW TABLES") == [(ledger.TABLE,)]
+        assert rows_of(database, "SHOW TABLES") == [(ledger.TABLE,)]
 
     def test_excess_privileges_are_a_warning_that_names_them(self, database):
         finding = by_name(check(database))["excess_privileges"]
@@ -260,8 +259,7 @@ class TestRollback:
         findings = by_name(check(database))
         assert failed(findings.values()) == ["ledger_table", "rollback"]
         assert "3 are still there" in findings["rollback"].message
-        with connect(database) as connection:
-            assert fetch_all(connection, f"SELECT COUNT(*) FROM {ledger.TABLE}") == [(0,)]
+        assert rows_of(database, f"SELECT COUNT(*) FROM {ledger.TABLE}") == [(0,)]
         run_as_root(server, database, findings["ledger_table"].fix)
         assert failed(check(database)) == []
 

@@ -17,6 +17,7 @@ from importer.engine.plan.methods import METHODS
 from importer.engine.preflight import server_settings, transactions
 from importer.engine.preflight.check import _where_changed, check
 from importer.engine.preflight.finding import Subject
+from tests.engine.loads import run_sql
 from tests.targets import PreparedMariaDB
 
 FAR = Address("db.example.org", 3306, "loader", "", "shop", tls="verify")
@@ -189,8 +190,7 @@ def unusual(certificate, tmp_path_factory):
     server = PreparedMariaDB(tmp_path_factory.mktemp("unusual"), options=options)
     server.start()
     address = Address("127.0.0.1", server.port, "root", "", "shop")
-    with connect(replace(address, database="mysql")) as connection:
-        execute(connection, "CREATE DATABASE shop")
+    run_sql(replace(address, database="mysql"), "CREATE DATABASE shop")
     yield address
     server.stop()
 

@@ -51,18 +51,15 @@ TITLED = "Report,of Monday\n"
         ("id,note\n1,Smith\n2,Doe\n", {}),
     ],
 )
-def test_an_ordinary_file_differs_from_itself_in_nothing(tmp_path: Path, text: str, known: dict[str, Any]):
+def test_an_ordinary_file_differs_from_itself_in_nothing(tmp_path: Path, source, text: str, known: dict[str, Any]):
     dialect = sampled(tmp_path, text, "utf-8", **known)
-    path = tmp_path / "again.csv"
-    path.write_text(text)
-    assert profile_like(path, dialect, ("", "")).differing == ()
+    assert profile_like(source(text, "again.csv"), dialect, ("", "")).differing == ()
 
 
-def test_rows_of_another_width_are_no_question(tmp_path: Path):
+def test_rows_of_another_width_are_no_question(tmp_path: Path, source):
     """They are refused or rejected by their lines, as in any file."""
     dialect = sampled(tmp_path, "id,note\n1,Smith\n2,Doe\n", "utf-8")
-    path = tmp_path / "again.csv"
-    path.write_text("id,note\n1,Smith, John\n2,Doe, Ann\n")
+    path = source("id,note\n1,Smith, John\n2,Doe, Ann\n", "again.csv")
     assert profile_like(path, dialect, ("id", "note")).differing == ()
 
 
@@ -120,11 +117,9 @@ def test_the_columns_of_a_header_may_have_another_order(tmp_path: Path):
 
 
 @pytest.mark.parametrize("names", ["id   word  ", "word id    "])
-def test_a_header_of_fixed_width_is_found(tmp_path: Path, names: str):
+def test_a_header_of_fixed_width_is_found(tmp_path: Path, source, names: str):
     dialect = sampled(tmp_path, "1    one   \n2    two   \n", "utf-8", format="fixed", widths="5,6", header=False)
-    path = tmp_path / "other.txt"
-    path.write_text(f"{names}\n1    one   \n")
-    profile = profile_like(path, dialect, ("id", "word"))
+    profile = profile_like(source(f"{names}\n1    one   \n", "other.txt"), dialect, ("id", "word"))
     assert [each.name for each in profile.differing] == ["header"]
 
 

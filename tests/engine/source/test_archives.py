@@ -29,10 +29,8 @@ ARCHIVES = {
 
 
 @pytest.fixture(params=ARCHIVES)
-def archive(request, tmp_path: Path) -> Path:
-    path = tmp_path / "archive"
-    path.write_bytes(ARCHIVES[request.param])
-    return path
+def archive(request, source) -> Path:
+    return source(ARCHIVES[request.param], "archive")
 
 
 def test_one_of_several_files_is_asked_for_and_read(archive: Path, tmp_path: Path):
@@ -73,9 +71,8 @@ ENDS = {
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["tar", "tar.gz"])
 @pytest.mark.parametrize(("data", "files"), ENDS.values(), ids=ENDS)
-def test_where_a_tar_archive_ends(tmp_path: Path, pack, data: bytes, files: int | None):
-    path = tmp_path / "archive"
-    path.write_bytes(pack(data))
+def test_where_a_tar_archive_ends(source, pack, data: bytes, files: int | None):
+    path = source(pack(data), "archive")
     with open_source(path) as fd:
         if files:
             assert len(archives.members(fd, packing_of(fd)).names) == files
@@ -89,9 +86,8 @@ def test_where_a_tar_archive_ends(tmp_path: Path, pack, data: bytes, files: int 
 
 @pytest.mark.parametrize("pack", [zipped, tarred, partial(tarred, mode="w:gz")], ids=["zip", "tar", "tar.gz"])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_two_versions_of_a_file_are_refused(tmp_path: Path, pack):
-    path = tmp_path / "archive"
-    path.write_bytes(pack(("a.csv", b"id\n1\n"), ("b.csv", b"id\n2\n"), ("a.csv", b"id\n3\n")))
+def test_two_versions_of_a_file_are_refused(source, pack):
+    path = source(pack(("a.csv", b"id\n1\n"), ("b.csv", b"id\n2\n"), ("a.csv", b"id\n3\n")), "archive")
     with pytest.raises(SourceProblem, match=r"has the file a\.csv twice"):
         profile_file(path, member="a.csv")
     with open_source(path) as fd, pytest.raises(SourceProblem, match=r"has the file a\.csv twice"):
@@ -99,31 +95,26 @@ def test_two_versions_of_a_file_are_refused(tmp_path: Path, pack):
 
 
 @pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
-def test_a_file_of_another_format_may_be_packed(tmp_path: Path, pack):
-    path = tmp_path / "packed"
-    path.write_bytes(pack(b'{"a": 1}\n'))
-    assert copied(path) == [("a",), ("1",)]
+def test_a_file_of_another_format_may_be_packed(source, pack):
+    assert copied(source(pack(b'{"a": 1}\n'), "packed")) == [("a",), ("1",)]
 
 
-def test_entries_that_were_read_are_not_kept(tmp_path: Path):
-    path = tmp_path / "many.tar"
-    path.write_bytes(tarred(*((f"{n}.csv", b"a\n") for n in range(100))))
+def test_entries_that_were_read_are_not_kept(source):
+    path = source(tarred(*((f"{n}.csv", b"a\n") for n in range(100))), "many.tar")
     with tarfile.open(path) as archive:
         assert sum(1 for _ in archives._entries(archive)) == 100
         assert not archive.members
 
 
-def test_an_archive_of_very_many_files_is_refused(tmp_path: Path):
-    path = tmp_path / "many.tar"
-    path.write_bytes(tarred(*((f"{n}.csv", b"a\n") for n in range(1001))))
+def test_an_archive_of_very_many_files_is_refused(source):
+    path = source(tarred(*((f"{n}.csv", b"a\n") for n in range(1001))), "many.tar")
     with pytest.raises(SourceProblem, match="more than 1,000 files"):
         profile_file(path)
 
 
-def test_of_a_large_compressed_archive_the_first_files_are_listed(tmp_path: Path, monkeypatch):
+def test_of_a_large_compressed_archive_the_first_files_are_listed(source, monkeypatch):
     monkeypatch.setattr(archives, "LISTED_BYTES", 0)
-    path = tmp_path / "large.tar.gz"
-    path.write_bytes(tarred(("a.csv", b"id\n" + b"1\n" * SAMPLE_BYTES), ("b.csv", b"n\n2\n"), mode="w:gz"))
+    path = source(tarred(("a.csv", b"id\n" + b"1\n" * SAMPLE_BYTES), ("b.csv", b"n\n2\n"), mode="w:gz"), "large.tar.gz")
     assert profile_file(path).header == ("id",)
     assert copied(path, member="b.csv") == [("n",), ("2",)]
     with pytest.raises(SourceProblem, match="holds 2 files"):

@@ -17,10 +17,8 @@ ROWS = 20_000
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    path = tmp_path / "a.csv"
-    path.write_bytes(HEADER + b"".join(f'{n},"two\nlines ""{n % 13}"""\n'.encode() for n in range(ROWS)))
-    return path
+def path(source) -> Path:
+    return source(HEADER + b"".join(f'{n},"two\nlines ""{n % 13}"""\n'.encode() for n in range(ROWS)))
 
 
 def sampled(path: Path, sample: Sample, room: int | None = None) -> tuple[SampleSize, list[list[str]]]:
@@ -59,9 +57,8 @@ def test_sample_larger_than_the_allowed_bytes_is_refused(path):
         sampled(path, Sample(rows=1000), room=5000)
 
 
-def test_sample_without_a_row_is_refused(tmp_path):
-    path = tmp_path / "empty.csv"
-    path.write_bytes(HEADER)
+def test_sample_without_a_row_is_refused(source):
+    path = source(HEADER)
     with pytest.raises(Problem, match="no row"):
         sampled(path, Sample(rows=5))
 

@@ -1,7 +1,6 @@
 """What a proxy changes between client and server is found by full verification, and the row is named."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -34,10 +33,9 @@ COPIED = ((b"1077,name 0077,0077", b"1078,name 0078,0078"),)
         ("by number", COPIED, {78}),
     ],
 )
-def test_a_change_is_found_and_named(database: Address, tmp_path: Path, table, edits, lines):
+def test_a_change_is_found_and_named(database: Address, source, table, edits, lines):
     run_sql(database, f"CREATE TABLE t ({TABLES[table]}, name VARCHAR(20), price INT)")
-    path = tmp_path / "names.csv"
-    path.write_text("".join(f"{1000 + row},name {row:04},{row:04}\n" for row in range(500)))
+    path = source("".join(f"{1000 + row},name {row:04},{row:04}\n" for row in range(500)))
     with proxy(database.host, database.port) as between:
         address = replace(database, port=between.port)
         [work] = works(address, path, ["id", "name", "price"], Options(verify="full"))

@@ -14,18 +14,14 @@ from importer.engine.load.readback import compare, large_rows
 from importer.engine.load.readback.compare import differences
 from importer.engine.load.readback.value_equality import Sameness, same_value
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.mysql.server_info import read_server
+from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.plan.readback import Readback, key_for
 from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
-from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import Column, read_table
-from importer.engine.source.byte_source import open_source
-from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records import large_values
+from tests.engine.loads import given_table, rows_of, run_sql, works
 
 pytestmark = pytest.mark.both_servers
 
@@ -216,12 +212,14 @@ def test_table_whose_rows_cannot_be_found_again_is_refused(database: Address, co
             key_for(read_table(connection, database.database, "t"), as_they_are)
 
 
-@pytest.fixture(params=[None, 4], ids=["usual rows", "large rows"])
-def _large_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param:
+@pytest.fixture(params=[1050, 50], ids=["usual rows", "large rows"])
+def rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """More rows than are compared at a time, or a few that count as large, which are compared one by one."""
+    if request.param == 50:
         for module in (compare, large_rows):
-            monkeypatch.setattr(module, "OVERSIZED_BYTES", request.param)
+            monkeypatch.setattr(module, "OVERSIZED_BYTES", 4)
         monkeypatch.setattr(large_values, "PIECE", 3)
+    return request.param
 
 
 def test_large_json_values_are_compared_by_the_server(database: Address, monkeypatch):
@@ -244,7 +242,6 @@ def test_large_json_values_are_compared_by_the_server(database: Address, monkeyp
         assert not same(2, document), "there is no such row"
 
 
-@pytest.mark.usefixtures("_large_from")
 class TestFullVerification:
     COLUMNS = (
         "id INT PRIMARY KEY, d DATETIME, price DECIMAL(8,2), colour ENUM('red','blue'), t VARCHAR(20),"
@@ -263,67 +260,50 @@ class TestFullVerification:
     DIALECT = Dialect(delimiter=";", header=False)
 
     @pytest.fixture
-    def work(self, database: Address, tmp_path: Path) -> ChunkLoad:
+    def work(self, database: Address, tmp_path: Path, rows: int) -> ChunkLoad:
         path = tmp_path / "prices.csv"
         lines = [
             f'{n};{n % 28 + 1}.2.2024 7:{n % 60:02};{n},{n % 100:02};Red;" é""{n};\n";"où""{n}";ünï{n};[ {n}]'
-            for n in range(1050)
+            for n in range(rows)
         ]
-        lines += ["1050;NA;;blue; x ;;;NA"]
+        lines += [f"{rows};NA;;blue; x ;;;NA"]
         path.write_text("\n".join(lines))
-        with connect(database) as connection:
-            execute(connection, f"CREATE TABLE t ({self.COLUMNS}) CHARACTER SET utf8mb4")
+        given_table(database, self.COLUMNS)
         return self.planned(database, path)
 
     def planned(self, database: Address, path: Path, dialect: Dialect = DIALECT) -> ChunkLoad:
-        options = Options(verify="full")
-        with connect(database) as connection:
-            table, server = read_table(connection, database.database, "t"), read_server(connection, database)
-        plan = make_plan(PlanningContext(path.stat().st_size, dialect, table, self.MAPPING, options, server))
-        assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
-        with open_source(path) as fd:
-            end = path.stat().st_size
-            [chunk] = scan(fd, dialect, ChunkSizes(end), end=end)
-        return ChunkLoad("job", 1, path, database, dialect, plan, chunk, options=options)
+        [work] = works(database, path, self.MAPPING, Options(verify="full"), dialect=dialect)
+        assert plan_from_json(json.loads(json.dumps(plan_to_json(work.plan)))) == work.plan
+        return work
 
-    def test_load_with_full_verification_accepts_equal_values(self, work: ChunkLoad):
+    def test_load_with_full_verification_accepts_equal_values(self, work: ChunkLoad, rows: int):
         outcome = load_chunk(work, LoadCallbacks())
-        assert outcome.tally.loaded == 1051
+        assert outcome.tally.loaded == rows + 1
         assert outcome.timings["verify"] > 0
 
-    def test_value_changed_by_a_trigger_is_refused(self, work: ChunkLoad, database: Address):
-        with connect(database) as connection:
-            execute(
-                connection,
-                "CREATE TRIGGER change_it BEFORE INSERT ON t FOR EACH ROW"
-                " SET NEW.price = IF(NEW.id = 1017, 1, NEW.price)",
-            )
-        with pytest.raises(RowsRefused, match=r"'1017\.17' is another one: the table has 1\.00") as caught:
+    def test_value_changed_by_a_trigger_is_refused(self, work: ChunkLoad, database: Address, rows: int):
+        changed = rows - 33
+        change = f"SET NEW.price = IF(NEW.id = {changed}, 1, NEW.price)"
+        run_sql(database, f"CREATE TRIGGER change_it BEFORE INSERT ON t FOR EACH ROW {change}")
+        with pytest.raises(RowsRefused, match=rf"'{changed}\.17' is another one: the table has 1\.00") as caught:
             load_chunk(self.planned(database, work.path), LoadCallbacks())
-        assert caught.value.where == f"line {2 * 1017 + 1:,}, column price"
-        with connect(database) as connection:
-            assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(0,)]
+        assert caught.value.where == f"line {2 * changed + 1:,}, column price"
+        assert rows_of(database, "SELECT COUNT(*) FROM t") == [(0,)]
 
     @pytest.mark.parametrize(
         ("column", "shown", "other"),
-        [("w", 'où"1018', "other"), ("b", "ünï1018", "other"), ("j", "[ 1018]", '"other"'), ("j", "[ 1018]", "[2019]")],
+        [("w", 'où"{}', "other"), ("b", "ünï{}", "other"), ("j", "[ {}]", '"other"'), ("j", "[ {}]", "[2019]")],
     )
-    def test_untransformed_text_changed_by_a_trigger_is_refused(self, work, database: Address, column, shown, other):
-        with connect(database) as connection:
-            execute(
-                connection,
-                f"CREATE TRIGGER change_it BEFORE INSERT ON t FOR EACH ROW"
-                f" SET NEW.{column} = IF(NEW.id = 1018, '{other}', NEW.{column})",
-            )
-        message = re.escape(f"'{shown}' is another one: the table has {other}")
+    def test_untransformed_text_changed_by_a_trigger_is_refused(self, work, database, rows, column, shown, other):
+        changed = rows - 32
+        change = f"SET NEW.{column} = IF(NEW.id = {changed}, '{other}', NEW.{column})"
+        run_sql(database, f"CREATE TRIGGER change_it BEFORE INSERT ON t FOR EACH ROW {change}")
+        message = re.escape(f"'{shown.format(changed)}' is another one: the table has {other}")
         with pytest.raises(RowsRefused, match=message) as caught:
             load_chunk(self.planned(database, work.path), LoadCallbacks())
-        assert caught.value.where == f"line {2 * 1018 + 1:,}, column {column}"
+        assert caught.value.where == f"line {2 * changed + 1:,}, column {column}"
 
-    def test_values_of_a_file_in_another_encoding_are_read_back(
-        self, work: ChunkLoad, database: Address, tmp_path: Path
-    ):
-        path = tmp_path / "western.csv"
-        path.write_bytes(work.path.read_bytes().decode().encode("cp1252"))
+    def test_values_of_a_file_in_another_encoding_are_read_back(self, work: ChunkLoad, database, rows: int, source):
+        path = source(work.path.read_bytes().decode().encode("cp1252"))
         with_encoding = replace(self.DIALECT, encoding="cp1252")
-        assert load_chunk(self.planned(database, path, with_encoding), LoadCallbacks()).tally.loaded == 1051
+        assert load_chunk(self.planned(database, path, with_encoding), LoadCallbacks()).tally.loaded == rows + 1

@@ -18,7 +18,7 @@ from importer.engine.load.readback.compare import read_back
 from importer.engine.load.readback.digest_comparison import DigestComparison
 from importer.engine.load.readback.expected_rows import texts as row_texts
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, Connection, connect, execute
 from importer.engine.native import loader
 from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.planner.reasons.verification import DIGEST_COST, verification_reasons
@@ -28,6 +28,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
+from tests.engine.loads import rows_of
 
 pytestmark = [pytest.mark.skipif(not loader.library(), reason="digests need the C library"), pytest.mark.both_servers]
 
@@ -190,8 +191,7 @@ def test_digest_of_each_type_equals_that_of_the_server(filled):
 
 
 def test_ascii_is_compared_without_a_conversion(filled, database: Address, monkeypatch: pytest.MonkeyPatch):
-    with connect(database) as connection:
-        there = sorted({str(name) for name, *_ in fetch_all(connection, "SHOW CHARACTER SET")} & WITH_ASCII)
+    there = sorted({str(name) for name, *_ in rows_of(database, "SHOW CHARACTER SET")} & WITH_ASCII)
     printable = "".join(map(chr, range(32, 127)))
     types = [f"VARCHAR(99) CHARACTER SET {name}" for name in there]
     table = filled(types, [(str(row), *[printable[row:]] * len(types)) for row in range(9)])

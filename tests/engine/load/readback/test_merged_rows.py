@@ -28,8 +28,7 @@ def loaded(address: Address, folder: Path, key: str, *triggers: str) -> Tally:
     given(address, *(f"CREATE TRIGGER hook BEFORE INSERT ON t FOR EACH ROW {each}" for each in triggers))
     path = folder / "rows.csv"
     path.write_text(ROWS)
-    load = planned(address, path, "atomic", *NAMES, verify="full")
-    load.stage()
+    load = planned(address, path, "atomic", *NAMES, verify="full").stage()
     return load.finish()
 
 
@@ -56,11 +55,8 @@ def test_what_a_trigger_changes_is_refused(database: Address, tmp_path: Path, ke
     assert rows_of(database, "SELECT id FROM t") == [(9,)]
 
 
-def test_a_number_of_the_target_where_the_file_has_null_is_no_difference(database: Address, tmp_path: Path):
+def test_a_number_of_the_target_where_the_file_has_null_is_no_difference(database: Address, source):
     given(database, "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, id INT NOT NULL UNIQUE)")
-    path = tmp_path / "rows.csv"
-    path.write_text("NA,1\n7,2\n")
-    load = planned(database, path, "atomic", ColumnMapping("n", ("NA",)), "id", verify="full")
-    load.stage()
+    load = planned(database, source("NA,1\n7,2\n"), "atomic", ColumnMapping("n", ("NA",)), "id", verify="full").stage()
     assert load.finish() == Tally(loaded=2)
     assert rows_of(database, "SELECT n FROM t WHERE id = 2") == [(7,)]

@@ -1,7 +1,5 @@
 """Tables without a key in the file: the rows of a transaction are found by the numbers that the server gave them."""
 
-from pathlib import Path
-
 import pytest
 
 from importer.engine.errors import RowsRefused
@@ -37,11 +35,10 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def work(database: Address, tmp_path: Path) -> ChunkLoad:
+def work(database: Address, source) -> ChunkLoad:
     columns = "id INT AUTO_INCREMENT PRIMARY KEY, word VARCHAR(20), price DECIMAL(8,2)"
     run_sql(database, f"CREATE TABLE t ({columns})")
-    path = tmp_path / "words.csv"
-    path.write_text("".join(f"word {row // 2},{row % 7}\n" for row in range(ROWS)))
+    path = source("".join(f"word {row // 2},{row % 7}\n" for row in range(ROWS)))
     run_sql(database, "INSERT INTO t (word) VALUES ('before'), ('before')")
     [work] = works(database, path, ["word", "price"], Options(verify="full", on_error="reject"))
     return work
@@ -56,7 +53,7 @@ def after_load(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
             execute(connection, each)
         read_back(connection, *arguments)
 
-    monkeypatch.setattr("importer.engine.load.loader.read_back", changed)
+    monkeypatch.setattr(compare, "read_back", changed)
 
 
 def test_rows_are_equal_while_others_insert(work, database, monkeypatch, compared):

@@ -22,16 +22,14 @@ NUMBERS = [3, 28, 126, 1026, 1034, 1436, 1534, 1598, 1412, 1226, 1449, 1878, 301
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_they_end_the_load_although_other_rows_go_in(database: Address, tmp_path: Path, number: int):
+def test_they_end_the_load_although_other_rows_go_in(database: Address, tmp_path: Path, source, number: int):
     run_sql(
         database,
         "CREATE TABLE t (n INT PRIMARY KEY)",
         "CREATE TRIGGER fails BEFORE INSERT ON t FOR EACH ROW IF NEW.n = 7 THEN"
         f" SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = {number}, MESSAGE_TEXT = 'no room for it'; END IF",
     )
-    path = tmp_path / "data.csv"
-    path.write_text("".join(f"{n}\n" for n in range(20)))
-    [work] = works(database, path, ["n"], REJECT)
+    [work] = works(database, source("".join(f"{n}\n" for n in range(20))), ["n"], REJECT)
     before = loads_so_far(database)
     with pytest.raises(TargetProblem) as caught:
         load_chunk(work, LoadCallbacks())
@@ -55,15 +53,12 @@ def logging_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestSer
 
 @pytest.mark.parametrize("on_error", ["stop", "reject"])
 @pytest.mark.parametrize("method", ["load_data_local", "insert"])
-def test_a_full_tmpdir_of_a_server_with_a_binary_log(
-    logging_server: TestServer, tmp_path: Path, on_error: str, method: str
-):
+def test_a_full_tmpdir_of_a_server_with_a_binary_log(logging_server: TestServer, source, on_error: str, method: str):
     """The table is compressed, so that the file in tmpdir is the one that becomes too large."""
     with ExitStack() as opened:
         database = opened.enter_context(logging_server.fresh_database())
         run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, word TEXT) ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=1")
-        path = tmp_path / "rows.csv"
-        path.write_text("".join(f"{n},{'x' * 8000}\n" for n in range(4000)))
+        path = source("".join(f"{n},{'x' * 8000}\n" for n in range(4000)))
         options = Options(on_error=on_error, method=method)
         [work] = works(database, path, ["n", "word"], options, chunk_bytes=2**26)
         opened.enter_context(logging_server.without_room(database.database))

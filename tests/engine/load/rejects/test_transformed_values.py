@@ -12,14 +12,10 @@ from importer.engine.errors import RowsRefused
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mysql.connection import Address, connect
-from importer.engine.mysql.server_info import read_server
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
-from importer.engine.planner import PlanningContext, make_plan
-from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import RFC4180
-from tests.engine.load.test_chunk import given_table, ranges
-from tests.engine.loads import load_bytes, rows_of, run_sql
+from tests.engine.loads import given_table, load_bytes, rows_of, run_sql, works
 
 pytestmark = pytest.mark.both_servers
 
@@ -43,20 +39,14 @@ BAD = {
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    (tmp_path / "rejects").mkdir()
-    path = tmp_path / "data.csv"
-    path.write_text("".join(f"{BAD.get(n, f'1.{n:03},50; 01.02.2024 ;nein;FF')}\n" for n in range(1, 301)))
-    return path
+def path(source) -> Path:
+    return source("".join(f"{BAD.get(n, f'1.{n:03},50; 01.02.2024 ;nein;FF')}\n" for n in range(1, 301)))
 
 
 def work(address: Address, path: Path, options: Options) -> ChunkLoad:
     given_table(address, "n DECIMAL(9,2) PRIMARY KEY, d DATE, b BIT(1), x VARBINARY(4)")
-    with connect(address) as connection:
-        table, server = read_table(connection, address.database, "t"), read_server(connection, address)
-    plan = make_plan(PlanningContext(path.stat().st_size, DIALECT, table, MAPPING, options, server))
-    (chunk,) = ranges(path, DIALECT)
-    return ChunkLoad("job-1", 1, path, address, DIALECT, plan, chunk, options=options, rejects=path.parent / "rejects")
+    [work] = works(address, path, MAPPING, options, dialect=DIALECT)
+    return work
 
 
 @pytest.mark.parametrize("type_", ["MEDIUMBLOB", "LONGBLOB"])

@@ -1,7 +1,5 @@
 """A new table suggested from a sample: types that keep every text, with a note where a text column is not plain."""
 
-from pathlib import Path
-
 import pytest
 
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride
@@ -13,21 +11,17 @@ from importer.engine.source.profile.profile import profile_file
 
 
 @pytest.fixture
-def suggested(tmp_path: Path):
+def suggested(source):
     def suggest(text: str, **how) -> NewTable:
-        path = tmp_path / "file.csv"
-        path.write_bytes(text.encode())
-        return suggest_table("s", "t", profile_file(path), **how)
+        return suggest_table("s", "t", profile_file(source(text.encode())), **how)
 
     return suggest
 
 
 @pytest.fixture
-def suggest_both(tmp_path: Path):
+def suggest_both(source):
     def suggest(text: str, *overrides: FieldOverride):
-        path = tmp_path / "file.csv"
-        path.write_bytes(text.encode())
-        profile = profile_file(path)
+        profile = profile_file(source(text.encode()))
         table = suggest_table("s", "t", profile, overrides=overrides)
         return table, map_to_new(profile, table.as_table(), overrides=overrides)
 

@@ -119,9 +119,8 @@ class TestLoadFromAPipe:
     def table(self, database: Address) -> None:
         run_sql(database, "CREATE TABLE t (n INT)")
 
-    def test_load_of_a_file_that_became_shorter_fails_and_leaves_no_rows_and_no_pipe(self, database, tmp_path, table):
-        path = tmp_path / "data.csv"
-        path.write_text("1\n" * 100_000)
+    def test_load_of_a_file_that_became_shorter_fails_and_leaves_no_rows_and_no_pipe(self, database, source, table):
+        path = source("1\n" * 100_000)
         (work,) = works(database, path, ["n"], BY_PIPE)
         os.truncate(path, 100_000)
         with pytest.raises(SourceChanged):
@@ -129,9 +128,8 @@ class TestLoadFromAPipe:
         assert rows_of(database) == []
         assert pipe_folders(Path(work.plan.statements.pipe_folder)) == []
 
-    def test_load_by_an_account_without_the_file_privilege_fails_with_the_grant(self, database, tmp_path, table):
-        path = tmp_path / "data.csv"
-        path.write_text("1\n")
+    def test_load_by_an_account_without_the_file_privilege_fails_with_the_grant(self, database, source, table):
+        path = source("1\n")
         with account_with(database, "INSERT", "SELECT", "CREATE") as address:
             with pytest.raises(TargetProblem, match="GRANT FILE"):
                 works(address, path, ["n"], BY_PIPE)
@@ -141,18 +139,14 @@ class TestLoadFromAPipe:
                 load_chunk(replace(work, address=address), LoadCallbacks())
         assert pipe_folders(Path(work.plan.statements.pipe_folder)) == []
 
-    def test_load_from_a_missing_folder_fails_with_the_name_of_the_setting(self, database, tmp_path, table):
-        path = tmp_path / "data.csv"
-        path.write_text("1\n")
-        (work,) = works(database, path, ["n"], BY_PIPE)
+    def test_load_from_a_missing_folder_fails_with_the_name_of_the_setting(self, database, source, table):
+        (work,) = works(database, source("1\n"), ["n"], BY_PIPE)
         load = registry.for_name("load_data_server", LoadRequest(work.dialect, 1, folder="/nowhere"))
         with pytest.raises(TargetProblem, match="SERVER_FILES_DIR"):
             load(None, "", None)
 
-    def test_load_after_a_killed_loader_stores_all_rows_and_removes_its_pipe(self, database, tmp_path, table):
-        path = tmp_path / "data.csv"
-        path.write_text("1\n2\n")
-        (work,) = works(database, path, ["n"], BY_PIPE)
+    def test_load_after_a_killed_loader_stores_all_rows_and_removes_its_pipe(self, database, source, table):
+        (work,) = works(database, source("1\n2\n"), ["n"], BY_PIPE)
         folder = Path(work.plan.statements.pipe_folder)
         program = KILLED.format(
             address=asdict(work.address), statement=work.plan.statements.plain, folder=work.plan.statements.pipe_folder

@@ -104,10 +104,9 @@ def test_a_node_that_takes_no_statements_rejects_no_row(shop: Address, node: Add
     assert rows_of(shop, "SELECT n FROM t ORDER BY n") == [(0,), (1,), (2,), (3,)]
 
 
-def test_a_node_that_splits_a_load_is_refused(shop: Address, node: Address, tmp_path: Path):
+def test_a_node_that_splits_a_load_is_refused(shop: Address, node: Address, source):
     run_sql(shop, "CREATE TABLE t (n INT)")
-    path = tmp_path / "one.csv"
-    path.write_text("1\n")
+    path = source("1\n")
     with (
         setting(node, "wsrep_load_data_splitting", "ON", "OFF"),
         pytest.raises(TargetProblem, match="every 10,000 rows"),

@@ -76,10 +76,9 @@ def made(seed: int, line_end: str) -> tuple[list[tuple[str, str]], str, Dialect]
 
 @pytest.mark.parametrize("line_end", LINE_ENDS)
 @pytest.mark.parametrize("seed", range(25))
-def test_every_line_of_the_file_is_accounted_for(tmp_path: Path, seed: int, line_end: str):
+def test_every_line_of_the_file_is_accounted_for(source, seed: int, line_end: str):
     lines, text, dialect = made(seed, line_end)
-    path = tmp_path / "file.csv"
-    path.write_bytes(text.encode())
+    path = source(text.encode())
     kinds = Counter(kind for kind, _ in lines)
     for chunk_bytes, block_bytes in ((1, 1), (1, 4096), (40, 16), (1 << 20, 1 << 20)):
         skipped, in_records = found(path, dialect, chunk_bytes, block_bytes)
@@ -93,23 +92,18 @@ def test_every_line_of_the_file_is_accounted_for(tmp_path: Path, seed: int, line
         assert SkippedLines.from_json(skipped.as_json()) == skipped
 
 
-def test_lines_of_windows_and_of_old_macs_are_counted_once(tmp_path: Path):
-    path = tmp_path / "mixed.csv"
-    path.write_bytes(b"a,b\r\n\r\n1,2\r3,4\n\n\r\n")
-    skipped, in_records = found(path, replace(RFC4180, line_end="any"), 1, 1)
+def test_lines_of_windows_and_of_old_macs_are_counted_once(source):
+    skipped, in_records = found(source(b"a,b\r\n\r\n1,2\r3,4\n\n\r\n"), replace(RFC4180, line_end="any"), 1, 1)
     assert (skipped.counts, in_records) == ({"header": 1, "blank": 3}, 2)
 
 
-def test_blank_lines_that_are_records_are_not_counted(tmp_path: Path):
-    path = tmp_path / "one column.csv"
-    path.write_bytes(b"a\n1\n\n2\n\n")
-    skipped, in_records = found(path, replace(RFC4180, blank_lines="keep"), 3, 4)
+def test_blank_lines_that_are_records_are_not_counted(source):
+    skipped, in_records = found(source(b"a\n1\n\n2\n\n"), replace(RFC4180, blank_lines="keep"), 3, 4)
     assert (skipped.counts, in_records) == ({"header": 1}, 4)
 
 
-def test_only_the_first_lines_of_a_kind_are_kept_with_a_part_of_their_text(tmp_path: Path):
-    path = tmp_path / "long.csv"
-    path.write_bytes("".join(f"{n} {'é' * 1000}\n" for n in range(30)).encode() + b"a,b\n1,2\n")
+def test_only_the_first_lines_of_a_kind_are_kept_with_a_part_of_their_text(source):
+    path = source("".join(f"{n} {'é' * 1000}\n" for n in range(30)).encode() + b"a,b\n1,2\n")
     with open_source(path) as fd:
         lines = lines_before(fd, replace(RFC4180, skip_rows=30), path.stat().st_size - len(b"1,2\n"))
     assert lines.counts == {"preamble": 30, "header": 1}
@@ -128,9 +122,7 @@ def test_parts_of_a_file_add_up():
 
 
 @pytest.mark.parametrize("header", ['a"b,c', '"a,b"x', "\\"])
-def test_a_header_with_a_stray_quote_is_counted_too(tmp_path: Path, header: str):
-    path = tmp_path / "stray.csv"
-    path.write_text(f"\n{header}\n\n1,2\n3,4\n")
-    skipped, in_records = found(path, RFC4180, 1, 4096)
+def test_a_header_with_a_stray_quote_is_counted_too(source, header: str):
+    skipped, in_records = found(source(f"\n{header}\n\n1,2\n3,4\n"), RFC4180, 1, 4096)
     assert (skipped.counts, in_records) == ({"header": 1, "blank": 2}, 2)
     assert skipped.as_json()["header"]["texts"] == [{"line": 2, "text": header}]

@@ -1,7 +1,6 @@
 """What JSON becomes in the working copy, and which texts are refused."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -27,18 +26,16 @@ DEEP = '{"id": ' * 100_000 + "1" + "}" * 100_000
         ("[" * 100_000, "line 1", "too many arrays or objects"),
     ],
 )
-def test_a_text_that_is_no_json_is_refused_with_the_line(tmp_path: Path, content: str, where: str, what: str):
-    path = tmp_path / "bad.json"
-    path.write_text(content)
+def test_a_text_that_is_no_json_is_refused_with_the_line(source, content: str, where: str, what: str):
+    path = source(content, "bad.json")
     with pytest.raises(SourceProblem, match=what) as refused:
         copied(path)
     assert where in refused.value.where
 
 
-def test_an_array_as_python_writes_it_is_read_like_python_reads_it(tmp_path: Path):
+def test_an_array_as_python_writes_it_is_read_like_python_reads_it(source):
     wanted = [(n, f'"{n}"\\\n{chr(0x1F600)}') for n in range(3000)]
-    path = tmp_path / "python.json"
-    path.write_text(json.dumps([{"id": n, "name": name} for n, name in wanted], indent=2))
+    path = source(json.dumps([{"id": n, "name": name} for n, name in wanted], indent=2), "python.json")
     assert copied(path) == [("id", "name"), *((str(n), name) for n, name in wanted)]
 
 

@@ -197,9 +197,8 @@ def test_a_part_of_a_format_that_hides_values_tells_nothing_of_others(tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["size-xl/a.csv", "xl/a.csv", "my xl/b.xml"])
-def test_a_folder_in_an_archive_makes_it_no_workbook(tmp_path: Path, name: str):
-    path = tmp_path / "b.zip"
-    path.write_bytes(zipped((name, b"id,n\n1,x\n"), method=zipfile.ZIP_STORED))
+def test_a_folder_in_an_archive_makes_it_no_workbook(source, name: str):
+    path = source(zipped((name, b"id,n\n1,x\n"), method=zipfile.ZIP_STORED), "b.zip")
     assert copied(path) == [("id", "n"), ("1", "x")]
 
 

@@ -64,9 +64,8 @@ def test_text_and_csv_are_not_of_fixed_width(sample: str):
 
 
 @pytest.mark.parametrize("text", [BOXED, "id   name   city\n1    Anna   Oslo\n2    Bo     Rome\n3    Cy     Bonn\n"])
-def test_a_file_is_refused_by_name_unless_its_delimiter_is_stated(tmp_path, text: str):
-    path = tmp_path / "drawn.txt"
-    path.write_text(text)
+def test_a_file_is_refused_by_name_unless_its_delimiter_is_stated(source, text: str):
+    path = source(text, "drawn.txt")
     with pytest.raises(SourceProblem, match=r"drawn\.txt"):
         profile_file(path)
     assert profile_file(path, delimiter="|", quote="").rows

@@ -166,13 +166,12 @@ class TestHowSure:
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("delimiter", ["::", "\x01", "~", "¦"])
-def test_a_delimiter_that_is_asked_for_tells_where_quotes_stand(tmp_path, delimiter: str, line_end: str, encoding: str):
+def test_a_delimiter_that_is_asked_for_tells_where_quotes_stand(source, delimiter: str, line_end: str, encoding: str):
     """Line ends inside quotes are not the file's line ends, after every kind of delimiter."""
     rows = (("1", "a\nb", "c"), ("2", "d\r\ne", "f"))
     lines = [delimiter.join(('"id"', '"t"', '"u"'))]
     lines += [delimiter.join(f'"{value}"' for value in row) for row in rows]
-    path = tmp_path / "file.csv"
-    path.write_bytes("".join(f"{line}{line_end}" for line in lines).encode(encoding))
+    path = source("".join(f"{line}{line_end}" for line in lines).encode(encoding))
     profile = profile_file(path, delimiter=delimiter, encoding=encoding)
     assert (profile.header, profile.rows, profile.dialect.line_end) == (("id", "t", "u"), rows, line_end)
 
