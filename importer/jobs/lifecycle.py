@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import F, Max, Q, QuerySet, Sum
 from django.utils import timezone
 
 from importer.engine.errors import Problem
@@ -299,6 +299,12 @@ def claim_verify(job_id: int) -> ImportJob | None:
 def planned_rows(job: ImportJob) -> dict[int, int]:
     """The scanned rows of each chunk, by number: what the ledger must hold."""
     return dict(job.chunks.values_list("number", "rows"))
+
+
+def seconds_since(job: ImportJob, numbers: set[int]) -> float:
+    """The seconds since the last of these loaded chunks was recorded."""
+    last = job.chunks.filter(number__in=numbers).aggregate(last=Max("finished_at"))["last"]
+    return float((timezone.now() - last).total_seconds()) if last else 0.0
 
 
 def reopen(job: ImportJob, numbers: set[int]) -> None:

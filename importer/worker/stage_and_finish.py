@@ -12,7 +12,7 @@ from importer import jobs
 from importer.connections.source_location import copy_of, location_of_types
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.load import ledger, verify
+from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish, is_done
 from importer.engine.mysql.connection import connect
@@ -41,6 +41,7 @@ from importer.worker.errors import after_failure, as_problem
 from importer.worker.heartbeat import LeaseKeeper
 from importer.worker.hosts import placement
 from importer.worker.sweep import end_connection
+from importer.worker.verify import lost_chunks
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +137,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
     keeper = LeaseKeeper.for_step(job)
     try:
         end_connection(job.target, job.step_connection_id, job)
-        missing = verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
+        missing = lost_chunks(job)
         if missing:
             jobs.reopen(job, missing)
         else:

@@ -15,7 +15,7 @@ def verify_job(job_id: int, then: FollowUp) -> None:
         return
     try:
         with traces.span("verify", job.trace):
-            missing = _missing(job)
+            missing = set() if _is_finished(job) else lost_chunks(job)
     except Exception as error:
         then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
         return
@@ -26,9 +26,17 @@ def verify_job(job_id: int, then: FollowUp) -> None:
         then(job_id, jobs.succeed(job_id))
 
 
-def _missing(job: ImportJob) -> set[int]:
-    """The chunks that the ledger lacks. For a job that staged its rows, only the finishing step is checked."""
+def lost_chunks(job: ImportJob) -> set[int]:
+    """The numbers of the chunks that a fail-over has lost, with their rows. Raises Problem if only the ledger did."""
+    address, key = job.target.address, str(job.key)
+    missing = verify.missing_chunks(address, key, jobs.planned_rows(job))
+    if missing:
+        verify.require_lost_rows(address, job.plan, key, missing, jobs.seconds_since(job, missing))
+    return missing
+
+
+def _is_finished(job: ImportJob) -> bool:
+    """Whether the job has staged its rows and brought them into the table. Raises Problem if the ledger lacks that."""
     if job.finished:
         verify.check_finish(job.target.address, str(job.key), jobs.staged_rows(job))
-        return set()
-    return verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
+    return job.finished

@@ -212,6 +212,15 @@ def count_rows(connection: Connection, job: str) -> int:
     return int(fetch_row(connection, sql, (job, FINISH))[0])
 
 
+def count_loaded(connection: Connection, job: str) -> int:
+    """The number of rows that a job's committed chunks have added to their table."""
+    sql = (
+        "SELECT COALESCE(SUM(row_count - replaced - unchanged - skipped - rejected), 0)"
+        f" FROM {TABLE} WHERE job = %s AND chunk <> %s"
+    )
+    return int(fetch_row(connection, sql, (job, FINISH))[0])
+
+
 def delete(connection: Connection, job: str) -> None:
     """Delete the rows of a job whose table is gone. Raises MySQLdb.OperationalError (1142) without the privilege."""
     if exists(connection):

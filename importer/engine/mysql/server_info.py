@@ -45,6 +45,8 @@ SPEED_VARIABLES = (
     "version_compile_os",
     "wsrep_on",
 )
+# The variable that names the server itself: of MySQL, and of MariaDB since 10.6. Replicas and copies have another one.
+IDENTITIES = ("server_uuid", "server_uid")
 VARIABLES = (
     *SPEED_VARIABLES,
     "aurora_version",
@@ -65,6 +67,7 @@ VARIABLES = (
     "read_only",
     "require_secure_transport",
     "secure_file_priv",
+    *IDENTITIES,
     "sql_mode",
     "sql_require_primary_key",
     "super_read_only",
@@ -106,6 +109,12 @@ class Server:
         """The version as numbers, such as (10, 11, 19); (0,) if it does not begin with a number."""
         match = re.match(r"\d+(?:\.\d+)*", self.version)
         return tuple(int(part) for part in match[0].split(".")) if match else (0,)
+
+    @property
+    def identity(self) -> str:
+        """What tells the server from its replicas; "" if it has no such variable, or is one of a cluster's nodes."""
+        names = [self.variables[name] for name in IDENTITIES if name in self.variables]
+        return "" if self.on("wsrep_on") else "".join(names)
 
     @property
     def takes_local(self) -> bool:
@@ -192,6 +201,11 @@ def read_server(connection: Connection, address: Address) -> Server:
         replica=_is_replica(connection),
         also=tuple(each.name for each in others),
     )
+
+
+def read_uptime(connection: Connection) -> int:
+    """The seconds since the server process started, by its own clock; jumps of the clock do not change it."""
+    return int(fetch_all(connection, "SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1])
 
 
 def _signs(connection: Connection, version: str, variables: dict[str, str]) -> Signs:

@@ -118,6 +118,13 @@ class ImportPlan:
     loaded_before: EarlierLoad | None = None
     # Facts of table, server and file when the plan was made (planner/initial_conditions.py).
     seen: dict[str, int | float | str | bool] = field(default_factory=dict)
+    # Server.identity when the plan was made.
+    server: str = ""
+
+    @property
+    def fills_empty_table(self) -> bool:
+        """Whether the table had no rows when the import began: a staging table, a new one, or an empty one."""
+        return self.staged is not None or self.seen.get("rows_before") == 0
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:

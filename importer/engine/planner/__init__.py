@@ -24,7 +24,7 @@ from importer.engine.planner.decisions.index_deferral import (
     index_reasons,
     keys_deferred_in_staging,
 )
-from importer.engine.planner.decisions.load_statements import load_statements, numbering_reasons, trigger_reasons
+from importer.engine.planner.decisions.load_statements import load_statements, statement_reasons
 from importer.engine.planner.decisions.method import choose_method, with_commits_of
 from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.readback import choose_readback
@@ -92,8 +92,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
             *unchanged_row_reasons(context),
             *bottleneck_reasons(context),
             *replication_reasons(context, max(sizes.bytes, together)),
-            *trigger_reasons(context, method),
-            *numbering_reasons(context),
+            *statement_reasons(context, method),
             *auto_increment_reasons(context, sizes, chunk_rows(context)),
             *staging_engine_reasons(context),
         ),
@@ -109,6 +108,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
         temporary_changes=add_global_variables(context, index_deferral(context)),
         sources=tuple(sorted({each.source for each in context.fillings} - {"text"})),
         seen=initial_conditions(context),
+        server=context.server.identity,
     )
 
 

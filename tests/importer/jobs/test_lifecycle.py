@@ -9,7 +9,7 @@ import pytest
 
 from importer import jobs
 from importer.engine.errors import Problem
-from importer.engine.load import ledger
+from importer.engine.load import ledger, verify
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.chunks.scanner import ChunkRange
@@ -148,6 +148,48 @@ def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path)
     assert ImportJob.objects.get(pk=job.pk).status == Status.LOADING
     assert run(job).status == Status.SUCCEEDED
     assert count(target) == ROWS
+
+
+def loaded(target: Target, file: Path, rows_before: int) -> ImportJob:
+    """A job whose chunks are all committed, in a table that had rows before."""
+    with connect(target.address) as connection:
+        execute(connection, "INSERT INTO t SELECT seq, 'old' FROM (SELECT 1 AS seq) AS one LIMIT %s", (rows_before,))
+        execute(connection, "COMMIT")
+    job = created(target, file)
+    until(job, "verify")
+    return job
+
+
+@pytest.mark.parametrize("rows_before", [0, 1])
+@pytest.mark.parametrize("hands", ["chunk % 3 = 1", "chunk > 1", "chunk <> 2"])
+def test_chunks_whose_ledger_rows_somebody_deleted_are_not_loaded_again(
+    target: Target, file: Path, rows_before: int, hands: str, monkeypatch
+):
+    """Also not by a retry. The server has run for longer than the import took, as servers do."""
+    monkeypatch.setattr(verify, "UPTIME_MARGIN", 0)
+    job = loaded(target, file, rows_before)
+    with connect(target.address) as connection:
+        execute(connection, f"DELETE FROM {ledger.TABLE} WHERE {hands}")
+        execute(connection, "COMMIT")
+    for _ in range(2):
+        job = run(job)
+        assert job.status == Status.FAILED
+        assert "somebody has changed it during the import" in job.problem["what"]
+        assert count(target) == ROWS + rows_before
+        jobs.retry(job.pk)
+
+
+def test_a_chunk_that_is_missing_on_another_server_is_loaded_again(target: Target, file: Path):
+    """A replica that has taken over has another identity, and may lack the last commits, rows and ledger rows."""
+    job = loaded(target, file, 1)
+    lost = job.chunks.order_by("-number")[0]
+    with connect(target.address) as connection:
+        execute(connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s AND chunk = %s", (str(job.key), lost.number))
+        execute(connection, "DELETE FROM t WHERE n >= %s", (lost.first_row - 1,))
+        execute(connection, "COMMIT")
+    ImportJob.objects.filter(pk=job.pk).update(plan_json={**job.plan_json, "server": "the one before"})
+    assert run(job).status == Status.SUCCEEDED
+    assert count(target) == ROWS + 1
 
 
 @on_one_server

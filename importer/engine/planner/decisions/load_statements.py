@@ -68,7 +68,13 @@ def _without_markers(context: PlanningContext) -> list[ColumnMapping]:
     return [without_markers(each, types[each.column.lower()]) if each.column else each for each in context.mapping]
 
 
-def trigger_reasons(context: PlanningContext, method: Method) -> Iterator[Reason]:
+def statement_reasons(context: PlanningContext, method: Method) -> Iterator[Reason]:
+    """Explains what the statements have on account of the table's triggers and of columns filled with numbers."""
+    yield from _trigger_reasons(context, method)
+    yield from _numbering_reasons(context)
+
+
+def _trigger_reasons(context: PlanningContext, method: Method) -> Iterator[Reason]:
     """Warns of stored generated columns that a LOAD DATA of MariaDB would leave stale."""
     if not context.stored_behind_triggers or method.inserts:
         return
@@ -82,7 +88,7 @@ def trigger_reasons(context: PlanningContext, method: Method) -> Iterator[Reason
     )
 
 
-def numbering_reasons(context: PlanningContext) -> Iterator[Reason]:
+def _numbering_reasons(context: PlanningContext) -> Iterator[Reason]:
     """Explains the numbers that are put before each record, if a column is filled with them."""
     names = {"row": "record", "line": "line"}
     if which := " and ".join(names[each] for each in numbers(context.fillings)):
