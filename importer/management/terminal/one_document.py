@@ -65,6 +65,10 @@ class DocumentCommand(Output, BaseCommand):
         """Print a line; with --json it is in the document of a command without one of its own."""
         self.stdout.write(line)
 
+    def write(self, text: str) -> None:
+        """Print a part of a text that is no document, as it is."""
+        self.stdout.write(text, ending="")
+
     def warn(self, line: str) -> None:
         """Print a line to standard error."""
         self.stderr.write(line)

@@ -38,6 +38,10 @@ class Output:
         """Print a line; with --json it is in the document of a command without one of its own."""
         raise NotImplementedError
 
+    def write(self, text: str) -> None:
+        """Print a part of a text that is no document, as it is."""
+        raise NotImplementedError
+
     def warn(self, line: str) -> None:
         """Print a line to standard error."""
         raise NotImplementedError
@@ -62,9 +66,10 @@ class Output:
 
     def give_parts(self, parts: Iterable[str]) -> None:
         """The same for the document that these parts are together. It ends with a line feed."""
-        self._given = SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115 - printed later
+        given = SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115 - printed later
         for part in parts:
-            self._given.write(part)
+            given.write(part)
+        self._given = given
 
     def print_given(self, write: Callable[[str], object]) -> None:
         """Write the document that was given."""

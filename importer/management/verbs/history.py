@@ -1,6 +1,5 @@
 """`millrace history`: shows finished imports with any of their facts, filtered and sorted."""
 
-import sys
 from argparse import ArgumentParser
 from codecs import iterdecode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +32,8 @@ def _run(context: Context) -> None:
         lines = _fact_lines()
     elif options["csv"]:
         limit = {"limit": most} if most else {}
-        sys.stdout.writelines(iterdecode(context.api.download("export", **query, **limit), "utf-8"))
+        for text in iterdecode(context.api.download("export", **query, **limit), "utf-8"):
+            context.output.write(text)
         return
     else:
         found = context.api.pages("history", **query, limit=min(most or LARGEST_PAGE, LARGEST_PAGE))

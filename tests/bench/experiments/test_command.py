@@ -4,6 +4,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address
 from importer.lab.lifecycle import GONE, end_abandoned, finish
 from importer.lab.transitions import end
+from importer.management.commands.experiment import Command
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
 from importer.models.outcomes import CANCELLED
 from importer.preparation.prepare import prepare
@@ -218,3 +220,15 @@ def test_ways_without_those_that_they_are_compared_with_are_refused_before_the_f
     with pytest.raises(AssertionError, match="naive has no way"):
         runner.begin(runner.ExperimentRequest(EXPERIMENTS["naive"], 10, ways=("LOAD DATA",)), target)
     assert not Lab.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("words", [["list"], ["run", "methods", "--target", "here", "--json"]])
+def test_without_the_harness_experiment_says_where_to_run_it(words, monkeypatch):
+    for name in [each for each in sys.modules if each.partition(".")[0] == "bench"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "bench", None)
+    with pytest.raises(CommandError, match="In a clone of Millrace's source, run `make setup`"):
+        call_command(
+            type("Command", (Command,), {})(), *words, stdout=StringIO()
+        )  # no parser that an earlier test made

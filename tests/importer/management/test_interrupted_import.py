@@ -13,6 +13,7 @@ import pytest
 
 from importer import jobs
 from importer.engine.errors import Problem
+from importer.engine.load import ledger
 from importer.engine.mapping.columns import FieldOverride
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
@@ -50,13 +51,20 @@ def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
         with connect(target.address) as connection:
             execute(connection, "ALTER TABLE people DROP PRIMARY KEY")
     args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--commit-rows", "5", "--parallel", "1"]
-    killed = subprocess.Popen(
-        [sys.executable, "manage.py", *args, str(people)], cwd=ROOT, env=stack_env.env, start_new_session=True
-    )
-    wait_until(lambda: Chunk.objects.filter(status=Chunk.Status.LOADED).exists())
-    os.killpg(killed.pid, signal.SIGKILL)
-    killed.wait()
-    first = ImportJob.objects.get()
+    with connect(target.address) as holding:
+        ledger.create(holding)
+        execute(holding, "BEGIN")
+        killed = subprocess.Popen(
+            [sys.executable, "manage.py", *args, str(people)], cwd=ROOT, env=stack_env.env, start_new_session=True
+        )
+        wait_until(ImportJob.objects.exists)
+        first = ImportJob.objects.get()
+        # The load waits for the last chunk, and has recorded those before.
+        assert ledger.insert(holding, ledger.Entry(str(first.key), ROWS // 5 - 1, 1, 5, 0, ""))
+        wait_until(lambda: Chunk.objects.filter(status=Chunk.Status.LOADED).exists())
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.wait()
+    first.refresh_from_db()
     assert not first.ended
     one_more = tmp_path / "one_more.csv"
     one_more.write_text(f"id,name,born\n{ROWS},Zoë,\n")

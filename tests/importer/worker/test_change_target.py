@@ -94,7 +94,7 @@ def test_a_failure_restores_keys_before_the_job_ends(target, file):
 def test_a_retry_leaves_the_keys_of_a_table_with_rows_alone(target, file, monkeypatch):
     before = structure(target)
     job = created(target, file)
-    monkeypatch.setattr(verify, "_missing", raising(Problem("Verified badly.")))
+    monkeypatch.setattr(verify, "lost_chunks", raising(Problem("Verified badly.")))
     assert run(job).status == Status.FAILED
     monkeypatch.undo()
     jobs.retry(job.pk)

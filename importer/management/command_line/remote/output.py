@@ -37,6 +37,10 @@ class RemoteOutput(Output):
         else:
             print(line)
 
+    def write(self, text: str) -> None:
+        """Print a part of a text that is no document, as it is."""
+        sys.stdout.write(text)
+
     def warn(self, line: str) -> None:
         """Print a line to standard error."""
         print(line, file=sys.stderr, flush=True)
