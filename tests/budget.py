@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # Files of Millrace that a load of three rows by command executes.
-MOST_FILES = 475
+MOST_FILES = 477
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ BUDGET = (
     Part("config", (".py",), 2_300),
     Part("importer/engine", (".py",), 38_973),
     Part("importer/engine", (".c", ".h"), 2_532),
-    Part("importer", (".py",), 40_570, without=("importer/engine",)),
-    Part("dashboard", (".py",), 19_934),
+    Part("importer", (".py",), 40_693, without=("importer/engine",)),
+    Part("dashboard", (".py",), 19_931),
     Part("millrace_client", (".py",), 1_180),
     Part("templates", (".html", ".txt"), 4_586),
     Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 9_677),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 76_954),
+    Part("tests", (".py", ".js", ".ts", ".go"), 77_025),
 )
 
 

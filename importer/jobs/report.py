@@ -1,6 +1,7 @@
 """A job's equation and its report as JSON, a contract (docs/contracts.md). Changes nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,13 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading, reading_to_json
-from importer.engine.stored import to_json
 from importer.history.chunks.files import rows_of_files
 from importer.history.regressions import regression
 from importer.jobs import approval
 from importer.jobs.sharing.hosts import reading_hosts
-from importer.models import ImportJob
+from importer.models import Attempt, ImportJob
 from importer.models.outcomes import UNKNOWN, Colour, Outcome, outcome_of, reported
-from importer.models.outcomes.attempts import Attempt, attempts_of, rounded_or_none, speed_of, step_seconds
+from importer.models.outcomes.attempts import attempts_of, rounded_or_none, speed_of, step_seconds
 from importer.preparation.plan_sql import plan_sql
 
 PLANNED = Outcome("planned", 0, Colour.GREY, "file")
@@ -188,4 +188,14 @@ def _defers_keys(plan: ImportPlan) -> bool:
 
 
 def _attempt(each: Attempt) -> dict[str, Any]:
-    return {**to_json(each), "problem": problem_values(each.problem) if each.problem else None}
+    return {
+        "number": each.number,
+        "started": each.started_at and each.started_at.isoformat(),
+        "ended": each.ended_at and each.ended_at.isoformat(),
+        "outcome": each.outcome or None,
+        "method": each.plan_json.get("method"),
+        "problem": problem_values(each.problem) if each.problem else None,
+        "chunks": {"loaded": each.loaded_chunks, "failed": each.failed_chunks},
+        "rows": each.rows,
+        "seconds": each.seconds and asdict(each.seconds),
+    }

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from importer.access.policy import seen
 from importer.engine.errors import LoadedInPart, Problem
 from importer.engine.target.write_modes import SWAPPING
-from importer.models import Chunk, ImportJob, SourceFile, Target
+from importer.models import Attempt, Chunk, ImportJob, SourceFile, Target
 from importer.models.job import ROWS_IN_TABLE
-from importer.models.outcomes.attempts import past_attempts
 from importer.preparation.prepare import PreparedImport
 from importer.preparation.previous_imports import (
     earlier_load,
@@ -59,11 +58,10 @@ def others_of_table(job: ImportJob) -> QuerySet[ImportJob]:
 
 def at_work_since(job: ImportJob, moment: datetime) -> QuerySet[ImportJob]:
     """The other imports into the job's table of which an attempt began at that moment or later."""
-    others = others_of_table(job)
-    # Of an import that was retried and has not got the table since, only the earlier attempts have begun.
-    retried = others.filter(attempts__gt=1, attempt_started_at=None).only("past_attempts_json")
-    begun = [each.pk for each in retried if any(start >= moment for start in _past_starts(each))]
-    return others.filter(Q(started_at__gte=moment) | Q(attempt_started_at__gte=moment) | Q(pk__in=begun))
+    # Of an import that was retried and has not got the table since, only earlier attempts have begun.
+    earlier = Exists(Attempt.objects.filter(job=OuterRef("pk"), started_at__gte=moment))
+    begun = Q(started_at__gte=moment) | Q(attempt_started_at__gte=moment) | Q(earlier)
+    return others_of_table(job).filter(begun)
 
 
 def why_rows_are_gone(job: ImportJob) -> Problem | None:
@@ -145,7 +143,3 @@ def _in_part(job: ImportJob, source: SourceFile) -> Problem:
         advice=f"Retry it, which loads the rest: millrace job retry {job.pk}. To load all rows once more: --no-once",
         option="once",
     )
-
-
-def _past_starts(job: ImportJob) -> list[datetime]:
-    return [datetime.fromisoformat(each.started) for each in past_attempts(job) if each.started]

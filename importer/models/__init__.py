@@ -5,7 +5,7 @@ Only `importer.jobs` changes the state of jobs and chunks, `importer.lab` of lab
 
 from importer.models.channel import Channel, Notification, Subscription
 from importer.models.chunk import Chunk, RowFix
-from importer.models.job import ImportJob
+from importer.models.job import Attempt, ImportJob
 from importer.models.lab import Lab, Trial
 from importer.models.person import (
     AccessToken,
@@ -29,6 +29,7 @@ from importer.models.target import Target
 __all__ = [
     "AccessToken",
     "AnsweredRequest",
+    "Attempt",
     "AuditEvent",
     "Channel",
     "Chunk",

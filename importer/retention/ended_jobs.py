@@ -126,13 +126,13 @@ def _remove_chunks(pk: int, due: QuerySet[ImportJob], now: datetime) -> bool:
 
 def _kept(job: ImportJob) -> dict[str, Any]:
     """The fields of the record that have what the page shows of the chunks."""
-    tried = present_attempt(job).chunks
+    tried = present_attempt(job)
     kept = {
         "map": read_map(job, KEPT_CELLS).as_json(),
         "rates": read_rates(job, timezone.now(), KEPT_RATES),
         "files": [vars(each) for each in read_rows(job)] if job.files_json else [],
-        "loaded": tried.loaded,
-        "failed": tried.failed,
+        "loaded": tried.loaded_chunks,
+        "failed": tried.failed_chunks,
     }
     return {"kept_chunks": kept, "chunk_timings": timings.read(job, KEPT_TIMINGS).as_json()}
 

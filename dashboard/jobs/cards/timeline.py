@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from dashboard.formatting import duration
+from importer import models
 from importer.models import ImportJob
 from importer.models.outcomes import attempts
 from importer.models.outcomes.phases import LEAST_WAIT, spent, wait_in
@@ -47,20 +48,20 @@ class Attempt:
 
     number: int
     phases: tuple[Phase, ...]
-    past: attempts.Attempt | None = None
+    past: models.Attempt | None = None
 
     @property
     def began(self) -> datetime | None:
         """When its first phase began, or when an earlier attempt got the table; None before that."""
         if self.past:
-            return _moment(self.past.started)
+            return self.past.started_at
         return self.phases[0].began if self.phases else None
 
     @property
     def ended(self) -> datetime | None:
         """When it ended, or its last phase; None while one runs."""
         if self.past:
-            return _moment(self.past.ended)
+            return self.past.ended_at
         return self.phases[-1].ended if self.phases and not self.phases[-1].runs else None
 
 
@@ -75,13 +76,9 @@ def timeline(job: ImportJob, now: datetime) -> tuple[Attempt, ...]:
     return tuple(replace(each, phases=tuple(_placed(each.phases, longest))) for each in shown)
 
 
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
-
-
-def _past_phases(attempt: attempts.Attempt, job: ImportJob) -> Iterable[Phase]:
+def _past_phases(attempt: models.Attempt, job: ImportJob) -> Iterable[Phase]:
     """The phases of an earlier attempt; of one that an older version kept, the whole is one phase."""
-    began, ended = _moment(attempt.started), _moment(attempt.ended)
+    began, ended = attempt.started_at, attempt.ended_at
     if not (began and ended):
         return
     seconds = attempt.seconds

@@ -60,9 +60,9 @@ def axis_of(job: ImportJob) -> Axis | None:
 def _times(job: ImportJob) -> list[tuple[float, float]]:
     """When each attempt that got the table began and ended."""
     times = [
-        (datetime.fromisoformat(each.started).timestamp(), datetime.fromisoformat(each.ended).timestamp())
+        (each.started_at.timestamp(), each.ended_at.timestamp())
         for each in past_attempts(job)
-        if each.started and each.ended
+        if each.started_at and each.ended_at
     ]
     # Older versions kept no attempts.
     began = started_at(job) or (None if times else job.started_at)

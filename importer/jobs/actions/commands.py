@@ -175,21 +175,8 @@ def retry(
     """
     job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
     job.source = source or job.source
-    if job.status in RETRIED and job.leftover:
-        raise Problem(
-            "What the last try has left on the server is not cleaned up yet.",
-            where=str(job.target),
-            advice=f"{who_cleans(job)} Then retry.",
-        )
-    if job.status in RETRIED and nothing_is_missing(job):
-        raise Problem(
-            "No row is missing: the table refused all of them, and a retry loads only missing rows.",
-            advice="Correct the file or the table, and load the rejects again.",
-        )
-    if job.status in RETRIED and not is_kept(job):
-        raise _no_longer_kept(job)
-    if job.status in RETRIED and (gone := why_rows_are_gone(job)):
-        raise gone
+    if job.status in RETRIED and (problem := _why_no_retry(job)):
+        raise problem
     values = _retry_values(job, leave_out) if job.status in RETRIED else {}
     if end_is_footer is not None and (lines := footer_lines(job.problem)):
         sampled = sorted({*job.file_dialect.sampled, "skip_footer"}) if end_is_footer else job.file_dialect.sampled
@@ -205,8 +192,9 @@ def retry(
         values |= {"problem": {}, "finished_at": None, "step_failures": 0, "left_out_json": []}
         values |= {"index_seconds": 0, "phases_json": {}, "phase_since": timezone.now(), "asked_by": acting_user()}
         values |= {"starters": sorted({*ended.starters, *approval.starters(started_by)}), "approval_asked_at": None}
-        values |= {"past_attempts_json": [*ended.past_attempts_json, to_json(present_attempt(ended))]}
+        attempt = present_attempt(ended)
         _request(job_id, "retried", RETRIED, Status.WAITING, **values)
+        attempt.save()
         chunks = Chunk.objects.filter(job=job_id)
         if not job.stages:
             chunks = chunks.exclude(status=Chunk.Status.LOADED)
@@ -215,6 +203,22 @@ def retry(
             chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={}, **again)
         totals.count_retry(totals.IMPORT)
     start(job_id)
+
+
+def _why_no_retry(job: ImportJob) -> Problem | None:
+    """Why the ended job cannot be retried now; None if it can."""
+    if job.leftover:
+        return Problem(
+            "What the last try has left on the server is not cleaned up yet.",
+            where=str(job.target),
+            advice=f"{who_cleans(job)} Then retry.",
+        )
+    if nothing_is_missing(job):
+        return Problem(
+            "No row is missing: the table refused all of them, and a retry loads only missing rows.",
+            advice="Correct the file or the table, and load the rejects again.",
+        )
+    return why_rows_are_gone(job) if is_kept(job) else _no_longer_kept(job)
 
 
 def _no_longer_kept(job: ImportJob) -> Problem:

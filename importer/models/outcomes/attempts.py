@@ -4,70 +4,17 @@ A retry stores the attempt that it follows. Time in which nobody worked, such as
 is in no attempt. Pages, history, commands and notifications take seconds and rates from here only.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
-from importer.engine.stored import from_json
 from importer.models.chunk import Chunk
-from importer.models.job import ImportJob
+from importer.models.job import Attempt, ImportJob, PhaseSeconds
 from importer.models.outcomes import outcome, phases
 
 Status = ImportJob.Status
-
-
-@dataclass(frozen=True)
-class AttemptChunks:
-    """The chunks that an attempt has loaded, and those on which it failed."""
-
-    loaded: int = 0
-    failed: int = 0
-
-
-@dataclass(frozen=True)
-class PhaseSeconds:
-    """The seconds of an attempt, or of all attempts of an import, by what happened in them.
-
-    `waiting`: for an approval, the table, a worker, or an obstacle on the target (phases.py). `loading`: scan and load.
-    `indexing`: keys and settings were put back. `verifying`: the finishing step of modes that stage, and the comparison
-    with the ledger.
-    """
-
-    waiting: float = 0.0
-    loading: float = 0.0
-    paused: float = 0.0
-    indexing: float = 0.0
-    verifying: float = 0.0
-
-    @property
-    def working(self) -> float:
-        """The seconds in which the import was worked on."""
-        return self.loading + self.indexing + self.verifying
-
-    def __add__(self, other: "PhaseSeconds") -> "PhaseSeconds":
-        return PhaseSeconds(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One attempt of an import.
-
-    `started`: when it got the table, as ISO 8601, None before that. `ended`, `outcome`: None while it is under way.
-    `problem`: what went wrong, as ImportJob.problem, or empty. `rows`: those that it has settled, which are in the
-    table, skipped or rejected because of it; None if that is unknown. `seconds`: None if they are unknown.
-    """
-
-    number: int
-    started: str | None
-    ended: str | None
-    outcome: str | None
-    problem: Mapping[str, Any] = field(default_factory=dict)
-    chunks: AttemptChunks = AttemptChunks()
-    rows: int | None = None
-    seconds: PhaseSeconds | None = None
 
 
 @dataclass(frozen=True)
@@ -100,18 +47,22 @@ def attempts_of(job: ImportJob, now: datetime | None = None) -> tuple[Attempt, .
 
 
 def present_attempt(job: ImportJob, now: datetime | None = None) -> Attempt:
-    """The last attempt of the job, which may be under way."""
+    """The last attempt of the job, which may be under way; not stored."""
     ended = outcome(job)
-    started = started_at(job)
+    loaded, failed = _chunks(job)
+    seconds = present_seconds(job, now or timezone.now())
     return Attempt(
-        job.attempts,
-        _text(started),
-        _text(job.finished_at),
-        ended.words if ended else None,
-        job.problem,
-        _chunks(job, started),
-        _rows(job),
-        present_seconds(job, now or timezone.now()),
+        job=job,
+        number=job.attempts,
+        plan_json=job.plan_json,
+        started_at=started_at(job),
+        ended_at=job.finished_at,
+        outcome=ended.words if ended else "",
+        problem=job.problem,
+        loaded_chunks=loaded,
+        failed_chunks=failed,
+        rows=_rows(job),
+        **(asdict(seconds) if seconds else {}),
     )
 
 
@@ -158,17 +109,18 @@ def measures(job: ImportJob) -> dict[str, float | None]:
 
 
 def past_attempts(job: ImportJob) -> list[Attempt]:
-    """The attempts before the present one, the first one first."""
-    return [from_json(Attempt, each) for each in job.past_attempts_json]
+    """The attempts before the present one, the first one first. They are read once for each object of a job."""
+    if job.attempts == 1:
+        return []
+    prefetch_related_objects([job], "earlier_attempts")
+    return list(job.earlier_attempts.all())
 
 
 def _past_seconds(attempt: Attempt) -> PhaseSeconds | None:
     """The seconds of an earlier attempt. An older version kept no phases: all of them count as loading."""
-    if attempt.seconds or not (attempt.started and attempt.ended):
+    if attempt.seconds or not (attempt.started_at and attempt.ended_at):
         return attempt.seconds
-    return PhaseSeconds(
-        loading=_between(datetime.fromisoformat(attempt.started), datetime.fromisoformat(attempt.ended))
-    )
+    return PhaseSeconds(loading=_between(attempt.started_at, attempt.ended_at))
 
 
 def started_at(job: ImportJob) -> datetime | None:
@@ -236,24 +188,22 @@ def _scan_seconds(job: ImportJob) -> float | None:
     """The seconds of the scan, from the start of the attempt that ended it; 0 if it ended before the job's approval."""
     if job.scanned_at is None or job.started_at is None:
         return None
-    starts = [datetime.fromisoformat(each.started) for each in past_attempts(job) if each.started]
+    starts = [each.started_at for each in past_attempts(job) if each.started_at]
     starts += [present] if (present := started_at(job)) else []
     before = [start for start in starts if start <= job.scanned_at]
     return round(_between(max(before, default=job.started_at), job.scanned_at), 3)
 
 
-def _chunks(job: ImportJob, started: datetime | None) -> AttemptChunks:
+def _chunks(job: ImportJob) -> tuple[int, int]:
+    """The numbers of chunks that the present attempt has loaded, and on which it failed."""
+    started = started_at(job)
     if started is None:
-        return AttemptChunks()
+        return 0, 0
     if job.chunks_removed_at:
         kept = job.record.kept_chunks
-        return AttemptChunks(kept["loaded"], kept["failed"])
+        return kept["loaded"], kept["failed"]
     loaded = job.chunks.filter(status=Chunk.Status.LOADED, finished_at__gte=started)
-    return AttemptChunks(loaded.count(), job.chunks.filter(status=Chunk.Status.FAILED).count())
-
-
-def _text(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None
+    return loaded.count(), job.chunks.filter(status=Chunk.Status.FAILED).count()
 
 
 def _between(since: datetime, until: datetime) -> float:

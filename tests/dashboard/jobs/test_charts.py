@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from importer.engine.errors import TargetProblem
 from importer.history.chunks import rates
-from importer.models import Chunk, ImportJob, SourceFile
+from importer.models import Attempt, Chunk, ImportJob, SourceFile
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, page
 
 pytestmark = pytest.mark.django_db
@@ -125,11 +125,9 @@ class TestRates:
         moved = {name: F(name) - hours for name in ("started_at", "finished_at")}
         job.chunks.filter(number__lt=earlier).update(**moved)
         began = job.started_at - hours
-        ended = (began + timedelta(seconds=10)).isoformat()
-        past = {"number": 1, "started": began.isoformat(), "ended": ended, "outcome": "failed"}
-        ImportJob.objects.filter(pk=job.pk).update(
-            attempts=2, started_at=began, attempt_started_at=job.started_at, past_attempts_json=[past]
-        )
+        ended = began + timedelta(seconds=10)
+        Attempt.objects.create(job=job, number=1, started_at=began, ended_at=ended, outcome="failed")
+        ImportJob.objects.filter(pk=job.pk).update(attempts=2, started_at=began, attempt_started_at=job.started_at)
         curve = browser.get(reverse("job_rates", args=[job.pk])).json()
         assert curve["seconds"] == pytest.approx(seconds, abs=0.2)
         width = curve["points"][1][0] - curve["points"][0][0]

@@ -92,6 +92,7 @@ def test_a_job_under_way_has_no_outcome(target: Target, tmp_path: Path):
             "started": None,
             "ended": None,
             "outcome": None,
+            "method": "load_data_local",
             "problem": None,
             "chunks": {"loaded": 0, "failed": 0},
             "rows": 0,

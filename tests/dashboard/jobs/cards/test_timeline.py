@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.jobs.cards.timeline import WIDTH, timeline
-from importer.models import ImportJob
+from importer.models import Attempt, ImportJob
 from tests.dashboard.job_data import REFUSED, Status, make_job
 
 pytestmark = pytest.mark.django_db
@@ -14,11 +14,12 @@ pytestmark = pytest.mark.django_db
 NOW = timezone.now()
 PAST = {
     "number": 1,
-    "started": (NOW - timedelta(hours=9, seconds=40)).isoformat(),
-    "ended": (NOW - timedelta(hours=9)).isoformat(),
+    "started_at": NOW - timedelta(hours=9, seconds=40),
+    "ended_at": NOW - timedelta(hours=9),
     "outcome": "failed",
     "problem": REFUSED.as_json(),
-    "chunks": {"loaded": 3, "failed": 1},
+    "loaded_chunks": 3,
+    "failed_chunks": 1,
 }
 
 
@@ -26,8 +27,11 @@ def ago(seconds):
     return NOW - timedelta(seconds=seconds)
 
 
-def job_with(status, **values):
+def job_with(status, past=None, **values):
     job = make_job(status, chunks=4)
+    if past:
+        Attempt.objects.create(job=job, **past)
+        values["attempts"] = 2
     ImportJob.objects.filter(pk=job.pk).update(**values)
     return ImportJob.objects.get(pk=job.pk)
 
@@ -60,7 +64,7 @@ def test_a_phase_that_a_failure_cut_short_no_longer_runs():
 
 def test_the_hours_before_a_retry_are_no_part_of_it():
     times = {"created_at": ago(9 * 3600 + 60), "started_at": ago(9 * 3600 + 40), "attempt_started_at": ago(20)}
-    job = job_with(Status.LOADING, **times, attempts=2, scanned_at=ago(9 * 3600 + 30), past_attempts_json=[PAST])
+    job = job_with(Status.LOADING, PAST, **times, scanned_at=ago(9 * 3600 + 30))
     first, second = timeline(job, NOW)
     assert phases(first) == {"All phases": (40, False)}
     assert phases(second) == {"Load": (20, True)}
@@ -93,9 +97,7 @@ def test_a_wait_for_an_obstacle_is_not_verification(obstacle):
 
 def test_an_earlier_attempt_has_all_of_its_phases_and_its_end():
     seconds = {"waiting": 0, "loading": 10, "paused": 5, "indexing": 7, "verifying": 3}
-    job = job_with(
-        Status.LOADING, attempts=2, attempt_started_at=ago(20), past_attempts_json=[PAST | {"seconds": seconds}]
-    )
+    job = job_with(Status.LOADING, PAST | seconds, attempt_started_at=ago(20))
     first = timeline(job, NOW)[0]
     assert phases(first) == {"Load": (15, False), "Index": (7, False), "Verify": (3, False)}
     assert (first.phases[0].paused, first.ended) == (5, NOW - timedelta(hours=9))
@@ -103,10 +105,10 @@ def test_an_earlier_attempt_has_all_of_its_phases_and_its_end():
 
 @pytest.mark.parametrize(
     ("status", "began", "past"),
-    [(Status.LOADING, 20, PAST | {"started": None, "outcome": "cancelled"}), (Status.CANCELLED, None, PAST)],
+    [(Status.LOADING, 20, PAST | {"started_at": None, "outcome": "cancelled"}), (Status.CANCELLED, None, PAST)],
 )
 def test_an_attempt_that_never_got_the_table_does_not_wait_for_it_any_more(browser, status, began, past):
-    job = job_with(status, attempts=2, attempt_started_at=began and ago(began), past_attempts_json=[past])
+    job = job_with(status, past, attempt_started_at=began and ago(began))
     html = browser.get(f"/jobs/{job.pk}/").content.decode()
     assert "ended before it got the table" in html
     assert "waits for the table" not in html
@@ -119,7 +121,7 @@ def test_every_state_has_a_timeline_within_its_width(status):
 
 
 def test_the_page_shows_both_attempts_with_the_problem_of_the_first(browser):
-    job = job_with(Status.LOADING, attempts=2, attempt_started_at=ago(20), past_attempts_json=[PAST])
+    job = job_with(Status.LOADING, PAST, attempt_started_at=ago(20))
     html = browser.get(f"/jobs/{job.pk}/").content.decode()
     for text in ("Attempt 1: failed", "3 chunks loaded, 1 failed", REFUSED.what, "Attempt 2", "<dd>attempt 2</dd>"):
         assert text in html

@@ -203,9 +203,6 @@ class ImportJob(ImportRecipe, Approvable):
     attempts = models.PositiveSmallIntegerField(default=1)
     # When the present attempt got the table; NULL before that.
     attempt_started_at = models.DateTimeField(null=True, blank=True)
-    # The earlier attempts, the first one first (importer.models.outcomes.attempts.Attempt as JSON). Older versions kept
-    # none.
-    past_attempts_json = models.JSONField(default=list, blank=True)
     # The seconds that the present attempt has spent in each status, with and without a worker, until `phase_since`
     # (outcomes/phases.py). NULL for attempts of older versions.
     phases_json = models.JSONField(default=dict, blank=True)
