@@ -285,12 +285,14 @@ def close_to_others(path: Path) -> None:
 def _write_once(path: Path, text: str) -> None:
     """Write the file unless it exists: of several processes that start at once, all use the key of the first."""
     fd, fresh = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(fd, "w") as out:
-        out.write(text)
     try:
-        os.link(fresh, path)
-    except FileExistsError:
-        pass
+        with os.fdopen(fd, "w") as out:
+            out.write(text)
+        with suppress(FileExistsError):
+            os.link(fresh, path)
+    except OSError as error:
+        error.filename = str(path)  # A write names none.
+        raise
     finally:
         Path(fresh).unlink()
 

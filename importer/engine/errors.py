@@ -1,10 +1,12 @@
 """Problems: the exceptions for everything that can go wrong, each with what happened, where, and what to do next."""
 
 import errno
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Self
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeGuard
 
 
 @dataclass(frozen=True)
@@ -119,15 +121,33 @@ class DiskFull(SourceProblem):
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+def is_of_full_disk(error: BaseException) -> TypeGuard[OSError]:
+    """Whether the error says that a disk has no room, or that the account's quota is exhausted."""
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
 @contextmanager
 def full_disk_as(problem: Callable[[], DiskFull]) -> Iterator[None]:
     """Raise the problem instead of an OSError for a full disk."""
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL:
+        if not is_of_full_disk(error):
             raise
         raise problem() from error
+
+
+def room_in_words(folder: Path, kept_free: int = 0, needed: int = 0, *, about: bool = False) -> str:
+    """The file system of a folder, which need not exist yet, with its free bytes and the bytes to be kept free.
+
+    `needed`: the bytes to be written, 0 if that is not known; `about`: they are an estimate.
+    """
+    place = next(each for each in (folder.resolve(), *folder.resolve().parents) if each.exists())
+    mounted = next(each for each in (place, *place.parents) if each.is_mount())
+    figures = [f"{shutil.disk_usage(place).free:,} bytes free"]
+    figures += [f"{kept_free:,} to be kept free (KEEP_FREE_BYTES)"] if kept_free else []
+    figures += [f"{'about ' if about else ''}{needed:,} needed"] if needed else []
+    return f"The file system {mounted} has {', '.join(figures)}."
 
 
 class NoConnection(SourceProblem):

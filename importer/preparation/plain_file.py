@@ -20,7 +20,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile
 from importer.models import SourceFile
 from importer.sources import in_place
-from importer.sources.room import is_full
+from importer.sources.room import in_words, is_full
 
 # Takes how many of the source's own bytes have been read.
 OnBytes = Callable[[int], None]
@@ -114,7 +114,7 @@ def open_plain(
     ):
         out = CopyOut(data, places, tolerate=True)
         places.write(head(WIDE))
-        with full_disk_as(lambda: _disk_full(source)):
+        with full_disk_as(lambda: _disk_full(source, profile)):
             files = _copy(source, profile, files, out, on_bytes)
         # The system's name for an open file, which has none of its own.
         own = OriginalPositions(Path(f"/dev/fd/{places.fileno()}")) if profile.dialect.is_converted else None
@@ -126,7 +126,7 @@ def _copy(
 ) -> tuple[JoinedFile, ...]:
     def with_room(done: int) -> None:
         if is_full(settings.PLAIN_DIR):
-            raise _disk_full(source)
+            raise _disk_full(source, profile)
         on_bytes(done)
 
     if files:
@@ -139,9 +139,10 @@ def _copy(
     return files
 
 
-def _disk_full(source: SourceFile) -> DiskFull:
+def _disk_full(source: SourceFile, profile: Profile) -> DiskFull:
     return DiskFull(
-        "The disk is full: the file cannot be unpacked or converted. What had been written of it was removed.",
+        f"The disk is full: the file cannot be unpacked or converted. "
+        f"{in_words(settings.PLAIN_DIR, profile.size, about=True)} What had been written of it was removed.",
         where=source.name,
         advice=f"Make room under {settings.PLAIN_DIR}, or give PLAIN_DIR a larger disk.",
     )

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from importer.engine.errors import DiskFull
 from importer.models import SourceFile
-from importer.sources.room import room
+from importer.sources.room import in_words, room
 
 RESERVED_FOR = timedelta(minutes=5)  # after an upload's last byte
 
@@ -19,11 +19,11 @@ def require_room(name: str, size: int, source: SourceFile | None = None) -> None
 
     `name` is that of the file which needs the room.
     """
-    free = max(0, room(settings.UPLOAD_DIR) - _reserved_bytes(source))
-    if size > free:
+    reserved = _reserved_bytes(source)
+    if size > room(settings.UPLOAD_DIR) - reserved:
+        under_way = f" {reserved:,} bytes are reserved for uploads under way." if reserved else ""
         raise DiskFull(
-            f"The disk for uploads is full: {size:,} bytes needed, {free:,} bytes free,"
-            f" without {settings.KEEP_FREE_BYTES:,} that are kept free and what is reserved for uploads under way.",
+            f"The disk for uploads is full. {in_words(settings.UPLOAD_DIR, size)}{under_way}",
             where=name,
             advice="Remove uploads that are no longer needed, or give UPLOAD_DIR a larger disk.",
         )

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from importer.engine.errors import DiskFull, room_in_words
+
 # The settings with the folders that uploads, imports and the application write into.
 WRITTEN = ("VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR")
 
@@ -49,6 +51,21 @@ def room(folder: Path) -> int:
 def is_full(folder: Path) -> bool:
     """Whether nothing more may be written into a folder."""
     return disk_of(folder).is_full
+
+
+def in_words(folder: Path, needed: int = 0, *, about: bool = False) -> str:
+    """The file system of a folder, for a message: its free bytes, those to be kept free, and those needed."""
+    return room_in_words(folder, settings.KEEP_FREE_BYTES, needed, about=about)
+
+
+def of_full_disk(error: OSError, where: str = "") -> DiskFull:
+    """The problem of an error of a full disk, for writers without words of their own: the place, and its room.
+
+    Without a path the error is of a file that was open already: most likely on the disk with the least room.
+    """
+    folder = Path(str(error.filename)).parent if error.filename else fullest_disk().folder
+    advice = "Make room there, then try again."
+    return DiskFull(f"A file cannot be written: {error.strerror}. {in_words(folder)}", where, advice)
 
 
 def fullest_disk() -> Disk:

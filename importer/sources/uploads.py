@@ -23,6 +23,7 @@ from importer.models import Examination, ImportJob, SourceFile, SourceMember
 from importer.queue import Message
 from importer.sources import in_place, quotas, upload_storage
 from importer.sources.reservations import require_room
+from importer.sources.room import in_words
 from importer.sources.upload_storage import fingerprint
 
 ABANDONED_AFTER = timedelta(hours=24)
@@ -391,7 +392,7 @@ def _lock(descriptor: int, name: str) -> None:
 def disk_full(name: str) -> DiskFull:
     """The problem of an upload that is removed because the disk is full."""
     return DiskFull(
-        "The disk for uploads is full; what had arrived of the file was removed.",
+        f"The disk for uploads is full. {in_words(settings.UPLOAD_DIR)} What had arrived of the file was removed.",
         where=name,
         advice="Remove uploads that are no longer needed, or give UPLOAD_DIR a larger disk; then upload it again.",
     )

@@ -8,10 +8,11 @@ import logging
 from django.db import OperationalError
 
 from importer import jobs
-from importer.engine.errors import Problem, SourceMissing
+from importer.engine.errors import Problem, SourceMissing, is_of_full_disk
 from importer.models import Chunk, ImportJob, Lab, Schedule, ScheduleRun
 from importer.queue import Message
 from importer.sources import uploads
+from importer.sources.room import of_full_disk
 from importer.worker.hosts import placement
 
 log = logging.getLogger(__name__)
@@ -21,6 +22,8 @@ def problem_of(error: Exception, where: Schedule | ScheduleRun | Lab) -> Problem
     """The error of a schedule or lab as a Problem; an unexpected exception is logged with its traceback as well."""
     if isinstance(error, Problem):
         return error
+    if is_of_full_disk(error):
+        return of_full_disk(error, str(where))
     log.exception("%s: unexpected error", where, exc_info=error)
     advice = "Please report it with the worker's log."
     return Problem(f"An unexpected error: {type(error).__name__}: {error}.", str(where), advice)
@@ -32,14 +35,17 @@ def as_problem(error: Exception, where: ImportJob | Chunk, job: ImportJob) -> Pr
         return problem
     if isinstance(error, Problem):
         return uploads.with_file_name(error, job.source)
-    log.exception("%s: unexpected error", where, exc_info=error)
+    if is_of_full_disk(error):
+        return of_full_disk(error, str(where))
     if isinstance(error, OperationalError):
+        log.warning("%s: the application's database has refused a change: %s", where, error)
         return Problem(
             f"The application's own database has refused a change: {error}.",
             where=str(where),
             advice="Look at DATABASE_URL's server. What was committed on the target is known there.",
             retryable=True,
         )
+    log.exception("%s: unexpected error", where, exc_info=error)
     return Problem(
         f"An unexpected error: {type(error).__name__}: {error}.",
         where=str(where),

@@ -34,7 +34,7 @@ from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.models import ImportJob
 from importer.preparation.plain_file import CopyOut, copy_one, copy_several
 from importer.sources import in_place
-from importer.sources.room import is_full, room
+from importer.sources.room import in_words, is_full, room
 from importer.sources.store.file_store import UNKNOWN_KEPT, FileStore, file_store, require_store
 from importer.sources.store.stored_file import StoredFile
 from importer.worker import shutdown
@@ -247,10 +247,17 @@ class _CopyWriter:
         takes = f" Sorting takes {DISK_BYTES_PER_BYTE} times the file's unpacked size." if sorting else ""
         instead = ", or load the file in its own order (sort keep)" if sorting else ""
         return DiskFull(
-            f"The disk is full: the file cannot be {self.verb}.{takes} What had been written of it was removed.",
+            f"The disk is full: the file cannot be {self.verb}.{takes} {self._room} What had been written of it was"
+            " removed.",
             where=self.job.source.name,
             advice=f"Make room under {settings.PLAIN_DIR}, or give PLAIN_DIR a larger disk{instead}; then retry.",
         )
+
+    @property
+    def _room(self) -> str:
+        """The room for the copy. The unpacked size of a packed file is an estimate until its end."""
+        times = DISK_BYTES_PER_BYTE if self.verb == "sorted" else 1
+        return in_words(settings.PLAIN_DIR, times * self.job.read_size, about=self.job.needs_plain_copy)
 
     def _keep_alive(self, done: int, *files: IO[bytes]) -> None:
         """Renew the lease every LOOK_EVERY seconds. Raises Cancelled if copy or worker is no longer wanted."""

@@ -21,7 +21,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 
 from importer.connections.source_location import location_of_job
-from importer.engine.errors import Problem, SourceProblem
+from importer.engine.errors import Problem, SourceProblem, room_in_words
 from importer.engine.load.rejects.formulas import defused_csv, escape_formulas
 from importer.engine.source import archives, encodings
 from importer.engine.source.byte_source import open_source
@@ -328,7 +328,7 @@ def _writing(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise Problem(
-            f"The rejected rows cannot be written to disk: {error.strerror or error}.",
+            f"The rejected rows cannot be written to disk: {error.strerror or error}. {room_in_words(folder)}",
             where=str(folder),
             advice="Make room there, or give REJECTS_DIR a larger disk; then try again.",
         ) from error

@@ -24,7 +24,7 @@ from importer.management.backup import archive, database
 from importer.management.backup.adjust import adjust
 from importer.management.backup.archive import ENCRYPTION_KEYS, REJECTS, SECRET_KEY, UPLOADS
 from importer.management.backup.manifest import Manifest, manifest_from_json, refuse_newer
-from importer.sources.room import room
+from importer.sources.room import in_words, room
 from importer.worker.hosts.presence import SILENCE_SECONDS, live_workers
 
 HIDDEN = ".restore"
@@ -181,8 +181,8 @@ def _refuse_no_room(manifest: Manifest) -> None:
         needed[folder] = needed.get(folder, 0) + stored.size * (1 if _place(name) else 2)
     for folder, size in needed.items():
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if size > (free := room(folder)):
-            raise Problem(f"{size:,} bytes are needed, {free:,} are free.", str(folder), "Make room there.")
+        if size > room(folder):
+            raise Problem(f"The backup does not fit there. {in_words(folder, size)}", str(folder), "Make room there.")
 
 
 @contextmanager

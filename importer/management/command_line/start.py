@@ -3,6 +3,7 @@
 import logging.config
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from django.apps import apps
@@ -11,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import get_commands, load_command_class
 
 from config import garbage
-from importer.engine.errors import Problem, WrongUsage
+from importer.engine.errors import Problem, WrongUsage, is_of_full_disk, room_in_words
 from importer.engine.source.records.boundary.self_check import reader_problem
 from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
 from importer.management.terminal.words import PROGRAM, Word, undecoded_word
@@ -45,7 +46,8 @@ def set_up_or_refuse(name: str, arguments: Sequence[str] = ()) -> None:
     except OSError as error:
         where = str(error.filename or "")
         advice = "Make room there, or name another folder for Millrace's records in VAR_DIR."
-        _refuse(name, arguments, Problem(f"Millrace cannot write there: {error.strerror}.", where, advice))
+        room = f" {room_in_words(Path(where).parent)}" if where and is_of_full_disk(error) else ""
+        _refuse(name, arguments, Problem(f"Millrace cannot write there: {error.strerror}.{room}", where, advice))
 
 
 def _refuse(name: str, arguments: Sequence[str], problem: Problem) -> NoReturn:

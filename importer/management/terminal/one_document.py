@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 
 from config.contracts.documents import DONE
-from importer.engine.errors import Cancelled, Problem, WrongUsage
+from importer.engine.errors import Cancelled, Problem, WrongUsage, is_of_full_disk
 from importer.management.application_tables import unusable
 from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
 from importer.management.terminal.near_words import near_of_error
@@ -23,6 +23,7 @@ from importer.management.terminal.output import Output
 from importer.management.terminal.parsers import let_values_be_dashes, parsers
 from importer.management.terminal.words import FLAG, asks_for_json, problem_document
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
+from importer.sources.room import of_full_disk
 
 DEST = "as_json"
 ADVICE = "Please report it with the traceback on standard error."
@@ -140,6 +141,11 @@ class DocumentCommand(Output, BaseCommand):
         except OperationalError as error:
             if (problem := unusable(error)) is None:
                 raise
+            raise CommandError(str(problem), returncode=UNKNOWN) from problem
+        except OSError as error:
+            if not is_of_full_disk(error):
+                raise
+            problem = of_full_disk(error)
             raise CommandError(str(problem), returncode=UNKNOWN) from problem
 
     def _give_problem(self, problem: Problem, exit_code: int, options: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -215,7 +216,9 @@ class TestRefusals:
         plain_dir.mkdir()
         (plain_dir / f"{job.key}.1.part").symlink_to("/dev/full")  # The kernel answers ENOSPC to every write.
         job = run(job)
-        assert "The disk is full: the file cannot be unpacked" in job.problem["what"]
+        figures = r"/\S* has [\d,]+ bytes free, [\d,]+ to be kept free \(KEEP_FREE_BYTES\), about [\d,]+ needed\."
+        cannot = r"The disk is full: the file cannot be unpacked\. The file system"
+        assert re.match(f"{cannot} {figures}", job.problem["what"])
         assert "PLAIN_DIR" in job.problem["advice"]
         assert list(plain_dir.iterdir()) == []
         jobs.retry(job.pk)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from importer.engine import failpoints
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, room_in_words
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, RejectSummary, Tally
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.engine.source.records.row_error import LONGEST_VALUE, RowError
@@ -79,7 +79,7 @@ def write_reject_files(
             summary.write(json.dumps(to_json(outcome().summary)).encode())
     except OSError as error:
         raise Problem(
-            f"The rejected and skipped rows cannot be written to disk: {error.strerror}.",
+            f"The rejected and skipped rows cannot be written to disk: {error.strerror}. {room_in_words(folder)}",
             where=str(folder),
             advice="Make room there, then retry: nothing of this chunk was kept.",
         ) from error

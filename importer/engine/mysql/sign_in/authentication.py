@@ -9,8 +9,8 @@ allowed methods, `restricted-auth`, which mysqlclient passes on in an option fil
 import os
 import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -78,23 +78,30 @@ def method_options(account: Account, *, on_this_machine: bool) -> Iterator[dict[
     """
     _require_library()
     allowed = methods(account, on_this_machine=on_this_machine)
-    lines = [f"[{GROUP}]", f"restricted-auth={','.join(allowed)}"]
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="millrace-")
-    except OSError as error:
-        raise TargetProblem(f"No temporary file can be written: {error}.", advice="Make room there.") from error
-    with folder as name:
-        path = Path(name, "options.cnf")
-        if account.server_key:
-            key = Path(name, "server-key.pem")
-            key.write_text(f"{account.server_key}\n")
-            lines.append(f"server-public-key={key}")
-        path.write_text("\n".join([*lines, ""]))
+    with ExitStack() as held:
+        try:
+            folder = held.enter_context(tempfile.TemporaryDirectory(prefix="millrace-"))
+            path = _write_options(Path(folder), account, allowed)
+        except OSError as error:
+            what = f"No temporary file can be written: {error}."
+            raise TargetProblem(what, advice="Make room there, or name another folder in TMPDIR.") from error
         options = {"read_default_file": os.fspath(path), "read_default_group": GROUP}
         if EXCHANGE[0] not in allowed:
             # Else the library begins with the server's default method, and gives up before the account's own is named.
             options["auth_plugin"] = ALWAYS[0]
         yield options
+
+
+def _write_options(folder: Path, account: Account, allowed: Iterable[str]) -> Path:
+    """Write the client library's option file, with the server's key if one is pinned."""
+    lines = [f"[{GROUP}]", f"restricted-auth={','.join(allowed)}"]
+    if account.server_key:
+        key = folder / "server-key.pem"
+        key.write_text(f"{account.server_key}\n")
+        lines.append(f"server-public-key={key}")
+    path = folder / "options.cnf"
+    path.write_text("\n".join([*lines, ""]))
+    return path
 
 
 def withheld(error: MySQLdb.Error, where: str) -> PasswordWithheld | None:

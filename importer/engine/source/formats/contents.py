@@ -6,9 +6,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from importer.engine.errors import DiskFull, SourceProblem, full_disk_as
+from importer.engine.errors import DiskFull, SourceProblem, full_disk_as, room_in_words
 from importer.engine.source import encodings
 from importer.engine.source.archives import unpacked
 from importer.engine.source.byte_source import Readable, as_file, size_of
@@ -27,10 +28,7 @@ class _TemporaryFile(io.BufferedRandom):
         needed, kept_free = memoryview(data).nbytes, unpacking_limits().kept_free
         free = max(0, shutil.disk_usage(tempfile.gettempdir()).free - kept_free)
         if needed > free:
-            raise _disk_full(
-                f": {needed:,} bytes needed after the {self.tell():,} that are written, {free:,} bytes free"
-                + (f" without {kept_free:,} that are kept free (KEEP_FREE_BYTES)" if kept_free else "")
-            )
+            raise _disk_full(needed, self.tell())
         with full_disk_as(_disk_full):
             return super().write(data)
 
@@ -44,10 +42,12 @@ def temporary_file() -> BinaryIO:
     return _TemporaryFile(tempfile.TemporaryFile(buffering=0))
 
 
-def _disk_full(figures: str = "") -> DiskFull:
+def _disk_full(needed: int = 0, written: int = 0) -> DiskFull:
     folder = tempfile.gettempdir()
+    after = f" {written:,} bytes are written." if written else ""
+    room = room_in_words(Path(folder), unpacking_limits().kept_free, needed)
     return DiskFull(
-        f"The disk of {folder} is full, where files are unpacked to read them{figures}.",
+        f"The disk of {folder} is full, where files are unpacked to read them.{after} {room}",
         advice="Make room there, or name a folder on a larger disk in TMPDIR.",
     )
 
