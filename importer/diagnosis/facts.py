@@ -19,7 +19,7 @@ from importer.models import Chunk, ImportJob
 from importer.models.outcomes.phases import last_sign
 from importer.models.outcomes.step_kinds import QUEUED
 from importer.queue import queue_of
-from importer.sources.room import fullest_disk
+from importer.sources.room import fullest_disk, in_words
 from importer.worker import live_progress
 from importer.worker.hosts import presence
 
@@ -34,7 +34,7 @@ def facts_of(job: ImportJob) -> Facts:
     known = Facts(job.pk, job.status, job.schema_name, job.table_name, job.target.name)
     if job.status in (Status.WAITING, Status.UNAPPROVED, Status.PAUSED):
         owner = jobs.table_owner(job)
-        silent = None if job.status != Status.WAITING else _silent_since(job, now)
+        silent = None if job.status != Status.WAITING else silent_since(job, now)
         return replace(known, owner=owner.pk if owner else 0, silent_since=silent)
     runs = _runs(job)
     own = {connection for number, _, connection in runs if number == job.pk and connection}
@@ -53,22 +53,22 @@ def facts_of(job: ImportJob) -> Facts:
         problem=_problem(job, now),
         arrived=job.source.received if arriving else 0,
         size=job.source.size if arriving else 0,
-        full_disk=str(disk.folder) if disk.is_full else "",
+        full_disk=in_words(disk.folder) if disk.is_full else "",
         busy=live_progress.busy_share(job.pk),
         work=tuple(_work(job)),
         network=job.target.bytes_per_second,
         low=job.options.priority == LOW,
         left_to_command=_left_to_command(job),
         registered=not job.target.by_url,
-        silent_since=_silent_since(job, now),
+        silent_since=silent_since(job, now),
         age=(now - job.started_at).total_seconds() if job.started_at else 0,
     )
 
 
-def _silent_since(job: ImportJob, now: datetime) -> datetime | None:
+def silent_since(job: ImportJob, now: datetime) -> datetime | None:
     """When a process last worked on the import, if that is longer ago than a lease, and no worker runs; else None."""
     last = last_sign(job)
-    if (now - last).total_seconds() < settings.LEASE_SECONDS or job.source.arriving:
+    if job.ended or (now - last).total_seconds() < settings.LEASE_SECONDS or job.source.arriving:
         return None
     return None if presence.parallel_loads(job.target.label) else last
 

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import MySQLdb
 from django.conf import settings
 from django.core.management import call_command
 from django.db import OperationalError, connection
@@ -26,6 +25,7 @@ from config.environment import python_path
 from importer.engine.errors import Problem
 from importer.engine.mysql.error_messages import MEANINGS
 from importer.models import ImportJob, JobRecord, Target
+from importer.sources.room import in_words, is_full
 
 # Migrations need all applications, also those that a light command does without.
 ALL_APPLICATIONS = "config.settings"
@@ -60,16 +60,19 @@ def unusable(error: OperationalError) -> Problem | None:
 
     SQLite has SQLITE_ERROR for those (sqlite.org/rescode.html).
     """
-    cause = error.__cause__
-    kind = getattr(cause, "sqlite_errorname", "SQLITE_ERROR")
+    # An error that a process of the pool has raised has it itself (worker/local_pool.py).
+    cause = error if "sqlite_errorname" in vars(error) else error.__cause__
+    kind = getattr(cause, "sqlite_errorname", None) or "SQLITE_ERROR"
     what, advice = str(error), "Make room there, and look at the rights of the folder; VAR_DIR names another one."
-    if isinstance(cause, MySQLdb.Error) and cause.args[:1] and cause.args[0] in MEANINGS:
-        what, advice = str(cause.args[-1]), MEANINGS[cause.args[0]].advice
+    if connection.vendor == "mysql" and error.args[:1] and error.args[0] in MEANINGS:
+        what, advice = str(error.args[-1]), MEANINGS[error.args[0]].advice
     elif kind == "SQLITE_ERROR":
         return None
     where = f"{connection.settings_dict['HOST'] or ''} {connection.settings_dict['NAME']}".strip()
     what = f"Millrace cannot use its own database: {what}."
-    return Problem(what, where, f"{advice} An import that had begun: millrace job list")
+    if connection.vendor == "sqlite" and (kind == "SQLITE_FULL" or is_full(Path(where).parent)):
+        what = f"{what} {in_words(Path(where).parent)}"
+    return Problem(what, where, f"{advice} Imports that had begun: millrace job list.")
 
 
 def next_number() -> int:

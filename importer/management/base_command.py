@@ -4,6 +4,7 @@ They may run before `make run` has created the application's database.
 """
 
 import argparse
+import logging
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,7 @@ from typing import Any, NoReturn
 
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
-from django.db import connection
+from django.db import OperationalError, connection
 
 from config.version import VERSION
 from importer.access import audit
@@ -27,6 +28,8 @@ from importer.management.terminal.parsers import parsers
 from importer.management.terminal.words import PROGRAM, WORDS
 from importer.management.verbs.verb import Context, Here, Verb, Verbs, add_options, chosen
 from importer.models.outcomes import REFUSED, WRONG_USAGE, outcome_of
+
+log = logging.getLogger(__name__)
 
 AS = "as_user"
 # Verbs that only show something.
@@ -154,7 +157,13 @@ def recorded(name: str, target: str) -> Iterator[None]:
             outcome = audit.Outcome.REFUSED if refused else audit.Outcome.FAILED
             raise
         finally:
-            audit.write(entry, outcome)
+            failed = sys.exc_info()[0] is not None
+            try:
+                audit.write(entry, outcome)
+            except OperationalError as error:
+                if not failed:
+                    raise
+                log.warning("It could not be recorded that the command %s has ended: %s", name, error)
 
 
 def _person(name: str) -> User:

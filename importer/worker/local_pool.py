@@ -18,7 +18,7 @@ from concurrent.futures import (
 )
 from importlib import import_module
 
-from django.db import connections
+from django.db import OperationalError, connections
 
 from importer import jobs
 from importer.engine.errors import Problem
@@ -244,5 +244,9 @@ def run_step(step: Message) -> None:
         return  # The import has ended. A lab or a schedule that waits for its end has workers of its own.
     try:
         IMPORT_STEPS[step.task](step.id, lambda _job_id, _later: None)
+    except OperationalError as error:
+        # On its way from another process an error loses its cause, which alone has SQLite's name of it.
+        vars(error)["sqlite_errorname"] = getattr(error.__cause__, "sqlite_errorname", None)
+        raise
     finally:
         connections.close_all()

@@ -1,8 +1,14 @@
 """Compares the ledger on the target with the scan, and ends the job or reopens it."""
 
+from dataclasses import asdict
+
 from config.telemetry import traces
 from importer import jobs
-from importer.engine.load import verify
+from importer.engine.errors import Problem
+from importer.engine.load import ledger, verify
+from importer.engine.load.outcome import Tally
+from importer.engine.mysql.connection import connect
+from importer.engine.units import count_of
 from importer.models import ImportJob
 from importer.queue import FollowUp
 from importer.worker.errors import as_problem
@@ -33,6 +39,24 @@ def lost_chunks(job: ImportJob) -> set[int]:
     if missing:
         verify.require_lost_rows(address, job.plan, key, missing, jobs.seconds_since(job, missing))
     return missing
+
+
+def read_committed(job: ImportJob) -> str:
+    """Set the rows of a job that has not ended to those of the ledger, in memory only. Returns them in a sentence.
+
+    The application's own records are behind it after a process has ended without recording what it committed: it was
+    killed, or these records could not be written. The sentence says why if the ledger cannot be read; then the job's
+    rows are those of its last record.
+    """
+    try:
+        with connect(job.target.address) as connection:
+            total = ledger.read_total(connection, str(job.key)) if ledger.exists(connection) else Tally()
+    except Problem as problem:
+        return f"How many of its rows are on {job.target} could not be read, and may be more than recorded: {problem}"
+    if not job.finished:
+        vars(job).update({f"{name}_rows": rows for name, rows in asdict(total).items()})
+    place = f"the staging table for {job.table}" if job.stages else job.table
+    return f"By {ledger.TABLE}, {count_of(job.rows_in_table, 'row')} of it are in {place}."
 
 
 def _is_finished(job: ImportJob) -> bool:

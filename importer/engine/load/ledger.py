@@ -212,13 +212,18 @@ def count_rows(connection: Connection, job: str) -> int:
     return int(fetch_row(connection, sql, (job, FINISH))[0])
 
 
+def read_total(connection: Connection, job: str) -> Tally:
+    """The tally of all committed chunks of a job, without its finishing step."""
+    counts = ("row_count", "replaced", "skipped", "rejected", "unchanged")
+    sums = ", ".join(f"COALESCE(SUM({each}), 0)" for each in counts)
+    row = fetch_row(connection, f"SELECT {sums} FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH))
+    rows, *others = (int(value) for value in row)
+    return Tally(rows - sum(others), *others)
+
+
 def count_loaded(connection: Connection, job: str) -> int:
     """The number of rows that a job's committed chunks have added to their table."""
-    sql = (
-        "SELECT COALESCE(SUM(row_count - replaced - unchanged - skipped - rejected), 0)"
-        f" FROM {TABLE} WHERE job = %s AND chunk <> %s"
-    )
-    return int(fetch_row(connection, sql, (job, FINISH))[0])
+    return read_total(connection, job).loaded
 
 
 def delete(connection: Connection, job: str) -> None:

@@ -3,9 +3,11 @@
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from django.core.management.base import CommandError, CommandParser
+from django.db import OperationalError
 
 from importer import jobs
 from importer.access import approval
@@ -14,6 +16,7 @@ from importer.connections.by_hand.resolve import forget_unused
 from importer.engine.errors import Cancelled, Problem
 from importer.jobs.rejects import downloads
 from importer.jobs.report import report_of_plan, report_of_problem
+from importer.management.application_tables import unusable
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options, read_from_options
 from importer.management.command_line.help.common_options import common_options
@@ -34,6 +37,7 @@ from importer.preparation.previous_imports import refuse_repeated
 from importer.preparation.whole_file import AsRead, FileCheck, check_file, document_of, document_of_problem
 
 CHECK_ONLY = "--check-only"
+RUN = "job run"
 
 Made = TypeVar("Made")
 
@@ -81,16 +85,36 @@ class Command(PreparedCommand):
             job = self._job = self._begun_before(prepared, options) or self._create(prepared)
             job = follow(job, in_process=options["in_process"], quiet=options["as_json"])
         except Problem as problem:
-            now = ImportJob.objects.get(pk=job.pk) if job else None
+            now = self._read_back(problem)
             raise CommandError(str(problem), returncode=_exit_code(problem, now)) from problem
+        except OperationalError as error:
+            if not job or not (problem_of_records := unusable(error)):
+                raise
+            self._read_back(problem_of_records)
+            raise CommandError(str(problem_of_records), returncode=UNKNOWN) from problem_of_records
         _end_with(_report(context, job))
 
     def document_of_problem(self, problem: Problem, exit_code: int, _options: Mapping[str, Any]) -> dict[str, Any]:
         """The report of the import, or of one that did not begin."""
         if self._checks and not self._job:
             return document_of_problem(problem, exit_code)
-        now = ImportJob.objects.get(pk=self._job.pk) if self._job else None
-        return report_of_problem(problem, now, exit_code)
+        return report_of_problem(problem, self._job, exit_code)
+
+    def _read_back(self, problem: Problem) -> ImportJob | None:
+        """The import as it is after a problem of the command; adds to its advice how many of its rows are committed.
+
+        As it was at its beginning, if the application's database cannot even be read. None if it did not begin.
+        """
+        from importer.worker.verify import read_committed  # Here: a load without a problem needs none of it.
+
+        if not self._job:
+            return None
+        with suppress(OperationalError):
+            self._job = ImportJob.objects.select_related("source", "target").get(pk=self._job.pk)
+        if not self._job.ended:
+            continued = "" if RUN in problem.advice else f" To load the rest: {PROGRAM} {RUN} {self._job.pk}"
+            problem.advice = f"{problem.advice} {read_committed(self._job)}{continued}"
+        return self._job
 
     def _begun_before(self, prepared: PreparedImport, options: Mapping[str, Any]) -> ImportJob | None:
         """The unfinished import of the same command, such as one that was killed; this command ends it. Else None."""

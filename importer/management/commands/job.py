@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from importer import jobs, queue
 from importer.access import audit
@@ -39,6 +40,8 @@ def _read(number: int) -> ImportJob:
 
 
 def _list() -> Iterator[Json]:
+    from importer.diagnosis.facts import silent_since  # Here, as below.
+
     for job in _seen().filter(trial=None).order_by("-pk").iterator():
         yield {
             "job": job.pk,
@@ -48,14 +51,21 @@ def _list() -> Iterator[Json]:
             "table": job.table,
             "rows": job.accounted_rows,
             "created_at": job.created_at.isoformat(),
+            "is_silent": silent_since(job, timezone.now()) is not None,
         }
 
 
 def _report(job: int) -> Json:
-    from importer.diagnosis.why import known_causes  # Here: the other verbs need none of it.
+    """The report of an import. If nobody loads it any more, its rows are read from its target."""
+    from importer.diagnosis.facts import silent_since  # Here: the other verbs need none of it.
+    from importer.diagnosis.why import known_causes
+    from importer.worker.verify import read_committed
 
     shown = _read(job)
-    return jobs.report(shown, why=known_causes(shown))
+    counted = read_committed(shown) if silent_since(shown, timezone.now()) else ""
+    report = jobs.report(shown, why=known_causes(shown))
+    report["debug"]["left"] += [counted] if counted else []
+    return report
 
 
 def _act(act: Callable[..., object]) -> Callable[..., Json]:

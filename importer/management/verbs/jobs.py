@@ -25,13 +25,15 @@ def _list(context: Context) -> None:
     names = ("job", "outcome", "file", "target", "table", "rows")
     rows = [{**{name: each[name] for name in names}, "created": each["created_at"]} for each in found]
     context.output.give(JOBS, {"jobs": rows})
-    context.output.write_list(map(_line, rows))
+    silent = [each["job"] for each in found if each.get("is_silent")]
+    context.output.write_list(_line(row, is_silent=row["job"] in silent) for row in rows)
 
 
-def _line(row: Mapping[str, Any]) -> str:
+def _line(row: Mapping[str, Any], *, is_silent: bool) -> str:
+    outcome = f"{row['outcome']}, but by no process" if is_silent else row["outcome"]
     place = f"{row['file']} into {row['table']} of {row['target']}"
     begun = row["created"].replace("T", " ")[:16]
-    return f"{row['job']}: {row['outcome']}, {place}, {count_of(row['rows'], 'row')}, {begun} UTC"
+    return f"{row['job']}: {outcome}, {place}, {count_of(row['rows'], 'row')}, {begun} UTC"
 
 
 def _show(context: Context) -> None:

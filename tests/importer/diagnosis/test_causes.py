@@ -86,7 +86,8 @@ def test_the_process_that_loaded_it_is_gone(status: str, redis):
         assert "no_process" not in causes(job), "its chunks are being loaded"
     job.chunks.filter(status=Chunk.Status.LOADING).update(lease=past)
     (found,) = [each for each in explained(job) if each.cause == "no_process"]
-    assert found.evidence == f"The last sign of life is of {past:%Y-%m-%d %H:%M:%S} UTC."
+    last = f"The last sign of life is of {past:%Y-%m-%d %H:%M:%S} UTC."
+    assert found.evidence == f"{last} Its records may be behind its table."
     assert found.advice == f"This command continues it: millrace job run {job.pk}"
     presence.announce("load@here", 2, QUEUES)
     assert "no_process" not in causes(job), "the workers continue it"

@@ -109,7 +109,7 @@ def no_process(evidence: Evidence) -> Explanation | None:
     return Explanation(
         "no_process",
         "No process loads the import.",
-        f"The last sign of life is of {facts.silent_since:%Y-%m-%d %H:%M:%S} UTC.",
+        f"The last sign of life is of {facts.silent_since:%Y-%m-%d %H:%M:%S} UTC. Its records may be behind its table.",
         f"This command continues it: millrace job run {facts.number}",
     )
 
@@ -173,7 +173,7 @@ def full_disk(evidence: Evidence) -> Explanation | None:
     return Explanation(
         "full_disk",
         "A disk of this machine is full: no working copies and no rejected rows can be written.",
-        f"It holds {evidence.facts.full_disk}.",
+        evidence.facts.full_disk,
         "Make room on it; the page Storage shows what needs it.",
     )
 
