@@ -69,6 +69,10 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
                 running.adopt(_queued(job))
             running.wait_for_change(job)
         ended = True
+    except OperationalError:
+        # What the other steps commit until they end counts for the report of the command.
+        pool.shutdown(cancel_futures=True)
+        raise
     except BrokenExecutor as error:
         # The others are asked for their end by a signal that they ignore.
         for each in multiprocessing.active_children():

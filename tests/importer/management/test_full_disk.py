@@ -54,7 +54,7 @@ def test_a_load_whose_records_cannot_be_written(target_on_each: Target, tmp_path
     words = ("--commit-rows", "20", "--parallel", "2", "--ignore-fields", "--json")
     with locked(target_on_each, "people"):
         command = own.start("import_csv", str(file_of(tmp_path, size)), url_of(target_on_each), *words)
-        wait_until(lambda: command.poll() is not None or waiting_loads(target_on_each))
+        wait_until(lambda: command.poll() is not None or waiting_loads(target_on_each) == 2)
         let_no_file_grow(command)
     out, err = ended(command)
     report, (rows, *_) = report_of(out), loaded(target_on_each)
