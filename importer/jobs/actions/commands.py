@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -37,6 +36,7 @@ from importer.jobs.report import who_cleans
 from importer.jobs.same_table import require_once, why_rows_are_gone
 from importer.jobs.transitions import JobStep, Status, change, change_status, unqueue
 from importer.models import Chunk, ImportJob, JobRecord, Level, SourceFile, Trial
+from importer.models.job.lifetimes import LoadedRows, PresentAttempt, PresentLoad, WorkingCopy, first_values
 from importer.models.outcomes.attempts import present_attempt
 from importer.preparation.prepare import PreparedImport, replan
 
@@ -188,10 +188,8 @@ def retry(
             raise _no_longer_kept(job)
         if ended.step == JobStep.KEEPING or ended.restored_at != job.restored_at:
             raise Problem("Its old table is being restored or dropped.", where=str(job), advice="Retry afterwards.")
-        values |= {"attempts": F("attempts") + 1, "attempt_started_at": None, "source": job.source}
-        values |= {"problem": {}, "finished_at": None, "step_failures": 0, "left_out_json": []}
-        values |= {"index_seconds": 0, "phases_json": {}, "phase_since": timezone.now(), "asked_by": acting_user()}
-        values |= {"starters": sorted({*ended.starters, *approval.starters(started_by)}), "approval_asked_at": None}
+        values |= {"attempts": F("attempts") + 1, "phase_since": timezone.now(), "source": job.source}
+        values |= {"starters": sorted({*ended.starters, *approval.starters(started_by)}), "asked_by": acting_user()}
         attempt = present_attempt(ended)
         _request(job_id, "retried", RETRIED, Status.WAITING, **values)
         attempt.save()
@@ -231,24 +229,26 @@ def _no_longer_kept(job: ImportJob) -> Problem:
 
 def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     """The values of the job that a retry changes."""
+    values = _forgotten(job)
     if job.finished:
-        return _changes_to_undo(job)
+        return values | _changes_to_undo(job)
     options = replace(_options_without_limits(job), on_error="reject") if leave_out else _options_without_limits(job)
-    key = uuid4() if job.stages else job.key
-    plan = plan_to_json(replan(job, key))
-    reset = {"arrangement_json": {}, "arranged": False, "loaded_at": None}
-    values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_without_copy(job), **reset}
+    plan = plan_to_json(replan(job, values.get("key", job.key)))
+    values |= {"plan_json": plan, "options_json": to_json(options)}
     if not job.stages:
         return values | _changes_to_undo(job)
     put_back_variables(job)
-    return {
-        **values,
-        "left_changed": False,
-        **dict.fromkeys(COUNTS, 0),
-        "committed_bytes": 0,
-        "reject_reasons": [],
-        "notices": [],
-    }
+    return values
+
+
+def _forgotten(job: ImportJob) -> dict[str, Any]:
+    """The first values of all fields that a retry of the job forgets."""
+    values = first_values(PresentAttempt)
+    if not job.finished:
+        values |= first_values(PresentLoad)
+        values |= first_values(LoadedRows) if job.stages else {}
+        values |= first_values(WorkingCopy) if job.needs_copy else {}
+    return values
 
 
 def _to_check_again(job: ImportJob, values: Mapping[str, Any]) -> dict[str, bool]:
@@ -266,11 +266,6 @@ def _changes_to_undo(job: ImportJob) -> dict[str, Any]:
     if not job.left_changed:
         return {}
     return {"arrangement_json": job.arrangement_json, "arranged": True, "unrestored": True, "left_changed": False}
-
-
-def _without_copy(job: ImportJob) -> dict[str, Any]:
-    """The values of a job without its working copy, which was removed at its end: the scan makes it again."""
-    return {"plain_copy": "", "copied_bytes": 0, "scan_finished": False} if job.needs_copy else {}
 
 
 def _options_without_limits(job: ImportJob) -> Options:

@@ -1,16 +1,19 @@
 """The attempts of a job in its report: each keeps its times, outcome, problem and chunks when the job is retried."""
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import models
 
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
+from importer.jobs.transitions import claim_of
 from importer.models import Chunk, ImportJob, Target
+from importer.models.job.lifetimes import LoadedRows, PresentAttempt, PresentLoad, WorkingCopy, first_values
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.documents import read
@@ -19,6 +22,10 @@ from tests.targets import on_one_server, saved_target
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), on_one_server]
 ROWS = 3000
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+FORGOTTEN = (PresentAttempt, PresentLoad, LoadedRows, WorkingCopy)
+# Those that decide whether and how a job can be retried, and those that a retry gives another value at once.
+LEFT_ALONE = {"problem", "step", "left_changed", "leftover", "finished", "phase_since", "plan_json", "key"}
 
 
 @pytest.fixture
@@ -129,3 +136,52 @@ def test_a_job_of_an_older_version_has_its_last_try_only(target: Target, tmp_pat
     [only] = report["attempts"]
     assert (only["number"], only["started"], only["outcome"]) == (3, None, "failed")
     assert report["seconds"]["wait"] is None
+
+
+def other_value(field: models.Field) -> object:
+    """A value that the field does not begin with."""
+    if isinstance(field, models.BooleanField | models.JSONField):
+        return {"False": True, "{}": {"other": 1}, "[]": ["other"]}[str(field.get_default())]
+    return LONG_AGO if isinstance(field, models.DateTimeField) else "7"
+
+
+def failed_job(target: Target, folder: Path, mode: str, **values: object) -> ImportJob:
+    """A failed import of which no field has the value that it began with."""
+    job = run(created(target, folder, mode))
+    fields = [field for each in FORGOTTEN for field in each._meta.local_fields if field.name not in LEFT_ALONE]
+    others = {field.name: other_value(field) for field in fields}
+    ImportJob.objects.filter(pk=job.pk).update(**others, **values)
+    return ImportJob.objects.get(pk=job.pk)
+
+
+def forgotten(job: ImportJob) -> list[type[models.Model]]:
+    """The lifetimes whose fields have the values that they began with; it is all of them or none."""
+    found = []
+    for lifetime in FORGOTTEN:
+        first = {name: value for name, value in first_values(lifetime).items() if name not in LEFT_ALONE}
+        same = {getattr(job, name) == value for name, value in first.items()}
+        assert len(same) == 1, lifetime
+        found += [lifetime] if same == {True} else []
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mode", "values", "expected"),
+    [
+        ("append", {}, [PresentAttempt, PresentLoad]),
+        ("atomic", {}, [PresentAttempt, PresentLoad, LoadedRows]),
+        ("atomic", {"packing": "gzip"}, [PresentAttempt, PresentLoad, LoadedRows, WorkingCopy]),
+        ("atomic", {"packing": "gzip", "finished": True}, [PresentAttempt]),
+    ],
+)
+def test_a_retry_forgets_what_did_not_stay(target: Target, tmp_path: Path, mode, values, expected):
+    before = failed_job(target, tmp_path, mode, **values)
+    assert forgotten(before) == []
+    # So that the retry waits for the table.
+    other = created(target, tmp_path, mode)
+    ImportJob.objects.filter(pk=other.pk).update(table_claim=claim_of(before))
+    jobs.retry(before.pk)
+    after = ImportJob.objects.get(pk=before.pk)
+    assert forgotten(after) == expected
+    assert (after.key != before.key) == (LoadedRows in expected)
+    assert (after.attempts, after.step_attempt, after.started_at) == (2, before.step_attempt, before.started_at)
