@@ -19,7 +19,7 @@ from importer.notifications.import_events import approval_wanted
 
 # Parts of the plan that only explain it, or change the speed of the load and not the rows.
 NOT_APPROVED = (
-    *(FORMAT_KEY, "reasons", "loaded_before", "seen"),
+    *(FORMAT_KEY, "reasons", "loaded_before", "seen", "continues_empty"),
     *("parallelism", "first_chunk_bytes", "last_chunks", "transaction_bytes"),
 )
 # Options that change when or whether an import loads, and not what it writes.

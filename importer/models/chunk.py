@@ -57,6 +57,8 @@ class Chunk(models.Model):
     lease = models.DateTimeField(null=True, blank=True)
     # The target's id of the connection that loads it, which a sweep kills if the worker is dead.
     connection_id = models.BigIntegerField(null=True, blank=True)
+    # The number of the seal (importer/engine/load/seal.py) of the connection that has claimed it last; 0 for none.
+    seal = models.BigIntegerField(default=0, editable=False)
     # The process that has claimed it last (importer.lease.holder); "" before that.
     worker = models.CharField(max_length=100, blank=True, editable=False)
     started_at = models.DateTimeField(null=True, blank=True)

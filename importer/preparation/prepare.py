@@ -361,6 +361,7 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
         )
     )
     plan = noted(add_to_plan(plan, before, added).with_chunks_of(job.plan), job.plan.loaded_before)
+    plan = replace(plan, continues_empty=job.plan.fills_empty_table)
     _try_session(job.target, plan, server)
     return plan
 

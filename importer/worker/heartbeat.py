@@ -79,7 +79,11 @@ class LeaseKeeper(threading.Thread):
     def connected(self, connection_id: int) -> None:
         """Set the connection to kill when the work must stop. Raises Cancelled if the work must not even begin."""
         self._connection_id = connection_id
-        if not self._renew(connection_id):
+        self.require(self._renew(connection_id))
+
+    def require(self, held: bool) -> None:
+        """Raise Cancelled unless this worker still holds the work."""
+        if not held:
             self.killed = True
             raise Cancelled("The load is no longer wanted.", where=str(self._of))
 

@@ -111,7 +111,7 @@ class RunLoader:
         self.run = run
         self._loader, self._recorder, self._until = loader, recorder, until
         self._first_load: ChunkLoad | None = None
-        self._connection_id = 0
+        self._connection_id, self._seal = 0, 0
         self._keeper = LeaseKeeper.for_run(run)
         self._sent = live_progress.SentBytes(run.job.pk, str(run.key))
         self._left = list(run.chunks)
@@ -154,12 +154,16 @@ class RunLoader:
         return None
 
     def _begin(self) -> Exception | None:
-        """Connect, and prepare the load. Returns any error."""
+        """Connect, open the connection's seal, and prepare the load. Returns any error."""
         try:
             self._first_load = _first_load(self.run)
             self._connection_id = self._loader.connect()
             self._keeper.connected(self._connection_id)
             failpoints.reach("chunk.connected")
+            self._seal = self._loader.open_seal(self._first_load)
+            # Before the first commit, so that the application knows of each seal that counts a chunk.
+            self._keeper.require(jobs.record_seal(self.run, self._seal))
+            failpoints.reach("chunk.sealed")
         except Exception as error:
             return error
         return None
@@ -234,7 +238,7 @@ class RunLoader:
         """
         self._record(loaded)
         if last is not None:
-            return jobs.extend_run(self.run, last, self._connection_id)
+            return jobs.extend_run(self.run, last, self._connection_id, self._seal)
         if time.monotonic() - self._looked_at >= LOOK_SECONDS:
             self._looked_at = time.monotonic()
             self._ends = not jobs.should_continue(self.run)
@@ -295,6 +299,7 @@ def _first_load(run: jobs.ChunkRun) -> ChunkLoad:
         file_name=_file_name(job, chunk),
         began=_utc(job.started_at),
         first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
+        seals=jobs.known_seals(job),
         # The engine itself ends a chunk that exceeds the limit of the whole job.
         options=replace(job.options, max_rejects=jobs.most_rejects(job)),
         rejects=downloads.make_folder(job) if job.options.leaves_out else None,

@@ -37,7 +37,9 @@ def lost_chunks(job: ImportJob) -> set[int]:
     address, key = job.target.address, str(job.key)
     missing = verify.missing_chunks(address, key, jobs.planned_rows(job))
     if missing:
-        verify.require_lost_rows(address, job.plan, key, missing, jobs.seconds_since(job, missing))
+        with connect(address) as connection:
+            verify.see_all_commits(connection)
+            verify.require_lost_rows(connection, address, job.plan, key, jobs.seconds_since(job, missing))
     return missing
 
 

@@ -1,7 +1,7 @@
 """Values that describe the load of one chunk: what to load, callbacks for its progress, seconds by phase."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,7 +47,8 @@ class RejectStorage:
 class ChunkLoad:
     """One chunk of one job, and how to load it: `job` is the job's key in the ledger, `path` the source.
 
-    `first`: no chunk of the job is known to be committed, so a missing ledger may be created. `options` decide what
+    `first`: no chunk of the job is known to be committed, so a missing ledger may be created. `seals`: the numbers of
+    the job's seals that are known to be committed, and how many seconds ago each was in use. `options` decide what
     happens to bad rows and duplicates. `rejects` is the folder for reject files, which must exist; None keeps none.
     `storage`: where they are kept. `file_name` and `began` (UTC, as `2024-01-31 12:00:00`) are the values of columns
     that are filled with the file's name or the time of the load. `converted`: the source is a working copy that was
@@ -68,6 +69,7 @@ class ChunkLoad:
     file_name: str = ""
     began: str = ""
     converted: bool = False
+    seals: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def statements(self) -> ChunkStatements:

@@ -20,7 +20,8 @@ class ChunkSession:
     """One attempt to load one chunk on one connection.
 
     `fd` is the open source of `chunk_load`. `on_sent(bytes)` is called while bytes leave: the number is how many of the
-    chunk's bytes have been read so far. `stopwatch` takes the seconds of each phase.
+    chunk's bytes have been read so far. `stopwatch` takes the seconds of each phase. `seal` is the number of the
+    connection's seal, 0 without one.
     """
 
     connection: LoaderConnection
@@ -28,6 +29,7 @@ class ChunkSession:
     chunk_load: ChunkLoad
     on_sent: Callable[[int], None]
     stopwatch: Stopwatch
+    seal: int = 0
 
     @property
     def chunk(self) -> ChunkRange:
@@ -91,4 +93,4 @@ class ChunkSession:
     def entry_of(self, chunk: ChunkRange) -> ledger.Entry:
         """The ledger row of one of the chunks that load in this session."""
         load = self.chunk_load
-        return ledger.Entry(load.job, chunk.number, load.attempt, chunk.rows, chunk.length, chunk.digest)
+        return ledger.Entry(load.job, chunk.number, load.attempt, chunk.rows, chunk.length, chunk.digest, self.seal)

@@ -1,4 +1,4 @@
-"""The chunk ledger: a table in the target's database with one row for each committed chunk.
+"""The chunk ledger: a table in the target's database with one row for each committed chunk, and seals (seal.py).
 
 The ledger row is committed together with the chunk's rows. A second load of the same chunk fails on the ledger's
 primary key before it sends a byte, so no chunk loads twice.
@@ -12,7 +12,7 @@ from MySQLdb.constants import ER
 from importer.engine.errors import TargetProblem
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
-from importer.engine.mysql.quoting import quote_name, quote_text
+from importer.engine.mysql.quoting import quote_name, quote_table, quote_text
 from importer.engine.schema.table import has_table
 
 TABLE = "millrace_ledger"
@@ -28,19 +28,25 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
   rejected BIGINT UNSIGNED NOT NULL DEFAULT 0,
   byte_count BIGINT UNSIGNED NOT NULL,
   digest CHAR(16) CHARACTER SET ascii NOT NULL,
+  seal INT UNSIGNED NOT NULL DEFAULT 0,
   loaded_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
   PRIMARY KEY (job, chunk)
 ) ENGINE=InnoDB COMMENT='Millrace: which chunks of which import are in'"""
 
 # The chunk number of the finishing step, in modes that stage.
 FINISH = 2**32 - 1
+# Chunk numbers from here up to FINISH are those of seals (seal.py).
+FIRST_SEAL = 2**31
 
 DENIED = (ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of the ledger: the rows and bytes of one chunk, and the xxh3-64 digest (hexadecimal) of its bytes."""
+    """A row of the ledger: the rows and bytes of one chunk, and the xxh3-64 digest (hexadecimal) of its bytes.
+
+    `seal` is the number of the seal that counts the chunk; 0 for none.
+    """
 
     job: str
     chunk: int
@@ -48,11 +54,12 @@ class Entry:
     rows: int
     bytes: int
     digest: str
+    seal: int = 0
 
     @property
     def values(self) -> tuple[str | int, ...]:
         """The fields in their order. Faster than dataclasses.astuple(), which copies each value."""
-        return self.job, self.chunk, self.attempt, self.rows, self.bytes, self.digest
+        return self.job, self.chunk, self.attempt, self.rows, self.bytes, self.digest, self.seal
 
 
 def create(connection: Connection) -> None:
@@ -76,17 +83,24 @@ def flaw(connection: Connection) -> tuple[str, str]:
     rows = fetch_all(
         connection,
         "SELECT ENGINE, (SELECT COUNT(*) FROM information_schema.STATISTICS AS s WHERE s.TABLE_SCHEMA = t.TABLE_SCHEMA"
-        " AND s.TABLE_NAME = t.TABLE_NAME AND s.INDEX_NAME = 'PRIMARY' AND s.COLUMN_NAME IN ('job', 'chunk'))"
+        " AND s.TABLE_NAME = t.TABLE_NAME AND s.INDEX_NAME = 'PRIMARY' AND s.COLUMN_NAME IN ('job', 'chunk')),"
+        " (SELECT COUNT(*) FROM information_schema.COLUMNS AS c WHERE c.TABLE_SCHEMA = t.TABLE_SCHEMA"
+        " AND c.TABLE_NAME = t.TABLE_NAME AND c.COLUMN_NAME = 'seal')"
         " FROM information_schema.TABLES AS t WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = %s",
         (TABLE,),
     )
-    for engine, keyed in rows:
+    for engine, keyed, sealed in rows:
         if engine != "InnoDB":
             return f"has the engine {engine}, which cannot roll back", "ENGINE = InnoDB"
         if int(keyed) != 2:
             return (
                 "has no primary key of job and chunk, which keeps a chunk from loading twice",
                 "ADD PRIMARY KEY (job, chunk)",
+            )
+        if not int(sealed):
+            return (
+                "has no column seal, which shows whether rows are missing from it",
+                "ADD COLUMN seal INT UNSIGNED NOT NULL DEFAULT 0",
             )
     return "", ""
 
@@ -107,11 +121,11 @@ def insert(connection: Connection, *entries: Entry) -> bool:
 
     Waits while the transaction of another attempt at one of them is open.
     """
-    values = ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(entries))
+    values = ", ".join(["(%s, %s, %s, %s, %s, %s, %s)"] * len(entries))
     try:
         execute(
             connection,
-            f"INSERT INTO {TABLE} (job, chunk, attempt, row_count, byte_count, digest) VALUES {values}",
+            f"INSERT INTO {TABLE} (job, chunk, attempt, row_count, byte_count, digest, seal) VALUES {values}",
             [value for each in entries for value in each.values],
         )
     except MySQLdb.IntegrityError as error:
@@ -208,22 +222,33 @@ def require_known_job(connection: Connection, job: str, where: str) -> None:
 
 def count_rows(connection: Connection, job: str) -> int:
     """The number of rows in a job's committed chunks, without its finishing step."""
-    sql = f"SELECT COALESCE(SUM(row_count), 0) FROM {TABLE} WHERE job = %s AND chunk <> %s"
-    return int(fetch_row(connection, sql, (job, FINISH))[0])
+    sql = f"SELECT COALESCE(SUM(row_count), 0) FROM {TABLE} WHERE job = %s AND chunk < %s"
+    return int(fetch_row(connection, sql, (job, FIRST_SEAL))[0])
 
 
 def read_total(connection: Connection, job: str) -> Tally:
     """The tally of all committed chunks of a job, without its finishing step."""
     counts = ("row_count", "replaced", "skipped", "rejected", "unchanged")
     sums = ", ".join(f"COALESCE(SUM({each}), 0)" for each in counts)
-    row = fetch_row(connection, f"SELECT {sums} FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH))
+    row = fetch_row(connection, f"SELECT {sums} FROM {TABLE} WHERE job = %s AND chunk < %s", (job, FIRST_SEAL))
     rows, *others = (int(value) for value in row)
     return Tally(rows - sum(others), *others)
 
 
-def count_loaded(connection: Connection, job: str) -> int:
-    """The number of rows that a job's committed chunks have added to their table."""
-    return read_total(connection, job).loaded
+def compare_rows(connection: Connection, job: str, schema: str, table: str) -> tuple[int, int]:
+    """The number of rows in a table, and that of the rows that a job's committed chunks have added to it.
+
+    One statement reads both, so that no commit lies between them. Without a ledger, the second is 0.
+    """
+    loaded = (
+        "SELECT COALESCE(SUM(row_count - replaced - unchanged - skipped - rejected), 0)"
+        f" FROM {TABLE} WHERE job = %s AND chunk < %s"
+    )
+    known, args = (loaded, (job, FIRST_SEAL)) if exists(connection) else ("0", ())
+    found, known_rows = fetch_row(
+        connection, f"SELECT (SELECT COUNT(*) FROM {quote_table(schema, table)}), ({known})", args
+    )
+    return int(found), int(known_rows)
 
 
 def delete(connection: Connection, job: str) -> None:
@@ -243,5 +268,7 @@ def delete_if_allowed(connection: Connection, job: str) -> None:
 
 def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:
     """The number of rows of each of a job's committed chunks, by chunk number; without its finishing step."""
-    rows = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH))
+    rows = fetch_all(
+        connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk < %s", (job, FIRST_SEAL)
+    )
     return {int(chunk): int(count) for chunk, count in rows}

@@ -14,7 +14,7 @@ import MySQLdb
 from importer.engine import failpoints
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.feed.hex_decoder import NotHexadecimal
-from importer.engine.load import ledger
+from importer.engine.load import ledger, seal, verify
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks, Stopwatch
 from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.methods import Report
@@ -28,7 +28,6 @@ from importer.engine.load.rejects.reject_files import read_counts
 from importer.engine.load.rejects.reject_log import RejectLog
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.shared_transaction import merge_ranges, split_outcome
-from importer.engine.load.table_lock import lock
 from importer.engine.mysql.connection import (
     READ_TIMEOUT,
     Address,
@@ -39,6 +38,7 @@ from importer.engine.mysql.connection import (
     execute,
 )
 from importer.engine.mysql.error_messages import about_rows, explain, is_lost
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.server_file import LONGEST_SILENCE
 from importer.engine.schema.table import read_definition, require_unchanged
@@ -68,6 +68,8 @@ class Loader:
         self._checked_at: float | None = None
         self._definition = ""
         self._first = True
+        # The seal of the connection; None before open_seal(), or without one.
+        self._seal: seal.Seal | None = None
         # Whether this loader has committed a chunk of the job, or found one committed.
         self._committed = False
         # The values of the session's variables for the file's name and the time; None before they are set.
@@ -93,8 +95,26 @@ class Loader:
             connected = connect_loader(self._address, self._read_timeout, self._session)
             self._connection = self._open.enter_context(connected)
             self._checked_at, self._definition, self._first = None, "", True
-            self._variables = None
+            self._variables, self._seal = None, None
         return int(self._connection.thread_id())
+
+    def open_seal(self, chunk_load: ChunkLoad) -> int:
+        """Give the connection a seal if it has none, once table and ledger are as planned; the seal's number.
+
+        0 if the account may not update the ledger, or the table cannot roll back. The caller records the number before
+        a chunk loads. Raises TargetProblem, also if somebody has changed the ledger.
+        """
+        self.connect()
+        assert self._connection
+        try:
+            with explain(str(self._address)):
+                self._check_preconditions(self._connection, chunk_load)
+                if not self._seal and chunk_load.plan.rolls_back:
+                    self._seal = seal.open_seal(self._connection, chunk_load.job)
+        except BaseException:
+            self.close()
+            raise
+        return self._seal.number if self._seal else 0
 
     def load(self, chunk_load: ChunkLoad, on_sent: Callable[[int], None] = lambda _: None) -> Outcome:
         """Load the chunk, or find that an earlier attempt has committed it.
@@ -126,14 +146,15 @@ class Loader:
         try:
             with explain(str(self._address)):
                 stopwatch = self._stopwatch if self._first else Stopwatch()
-                yield ChunkSession(self._connection, self._fd, chunk_load, on_sent, stopwatch)
+                number = self._seal.number if self._seal else 0
+                yield ChunkSession(self._connection, self._fd, chunk_load, on_sent, stopwatch, number)
         except BaseException:
             self.close()
             raise
 
     def _begin(self, session: ChunkSession) -> None:
         """Everything that precedes the transaction."""
-        self._check_preconditions(session)
+        self._check_preconditions(session.connection, session.chunk_load)
         variables = session.chunk_load.file_name, session.chunk_load.began
         if session.plan.sources and variables != self._variables:
             set_variables(session.connection, *variables)
@@ -154,7 +175,7 @@ class Loader:
             return None
         stopwatch.lap("load")
         failpoints.reach("group.seen")
-        execute(connection, "COMMIT")
+        self._commit(session, entries)
         self._committed = True
         failpoints.reach("group.committed")
         stopwatch.lap("commit")
@@ -168,33 +189,48 @@ class Loader:
         if not session.transactional:
             return _load_non_transactional(session)
         if plan.lock_table:
-            lock(connection, plan)
+            lock_table(connection, plan)
         if not session.begin():
             execute(connection, "ROLLBACK")
             return _existing_outcome(connection, session.chunk_load, stopwatch.timings)
         stopwatch.lap("ledger")
         failpoints.reach("chunk.entered")
         outcome = _load_rows(session)
-        execute(connection, "COMMIT")
+        self._commit(session, [session.entry])
         failpoints.reach("chunk.committed")
         stopwatch.lap("commit")
         return outcome
 
-    def _check_preconditions(self, session: ChunkSession) -> None:
+    def _commit(self, session: ChunkSession, entries: Sequence[ledger.Entry]) -> None:
+        """Commit the entries with their rows, counted in the connection's seal."""
+        sealed = self._seal and seal.count(session.connection, self._seal, entries, str(self._address))
+        execute(session.connection, "COMMIT")
+        self._seal = sealed
+
+    def _check_preconditions(self, connection: LoaderConnection, chunk_load: ChunkLoad) -> None:
         """Check that ledger and table are as planned, for each chunk but at most once in RECHECK_SECONDS."""
         if self._checked_at is not None and time.monotonic() - self._checked_at < RECHECK_SECONDS:
             return
-        connection, chunk_load = session.connection, session.chunk_load
-        if chunk_load.first and not self._committed:
-            ledger.create(connection)
-        else:
-            ledger.require_known_job(connection, chunk_load.job, str(chunk_load.address))
-        if self._checked_at is None:
-            ledger.require_fit(connection, str(chunk_load.address))
+        # With a seal, each commit finds out whether somebody has changed the ledger.
+        if self._checked_at is None or not self._seal:
+            self._check_ledger(connection, chunk_load)
         self._check_table(connection, chunk_load.plan)
         # These reads hold locks on the tables' definitions until the transaction ends.
         execute(connection, "ROLLBACK")
         self._checked_at = time.monotonic()
+
+    def _check_ledger(self, connection: LoaderConnection, chunk_load: ChunkLoad) -> None:
+        job, where = chunk_load.job, str(chunk_load.address)
+        if lost := set(chunk_load.seals) - seal.present(connection, job):
+            seconds = min(chunk_load.seals[each] for each in lost)
+            verify.require_lost_rows(connection, self._address, chunk_load.plan, job, seconds)
+        if chunk_load.seals or (chunk_load.first and not self._committed):
+            ledger.create(connection)
+        else:
+            ledger.require_known_job(connection, job, where)
+        if self._checked_at is None:
+            ledger.require_fit(connection, where)
+        seal.require_agreement(connection, job, where)
 
     def _check_table(self, connection: LoaderConnection, plan: ImportPlan) -> None:
         definition = read_definition(connection, plan.schema, plan.table)
@@ -202,6 +238,17 @@ class Loader:
             return
         require_unchanged(connection, plan.schema, plan.table, plan.table_digest)
         self._definition = definition
+
+
+def lock_table(connection: LoaderConnection, plan: ImportPlan) -> None:
+    """Lock the plan's table and the ledger for writing; releases earlier locks of the connection.
+
+    The locks last until the next LOCK TABLES or the end of the connection; COMMIT and ROLLBACK do not release them.
+    START TRANSACTION would; without autocommit the transaction begins by itself (manual, LOCK TABLES and UNLOCK TABLES
+    Statements).
+    """
+    table = quote_table(plan.schema, plan.table)
+    execute(connection, f"LOCK TABLES {table} WRITE, {quote_name(ledger.TABLE)} WRITE")
 
 
 def load_chunk(chunk_load: ChunkLoad, callbacks: LoadCallbacks) -> Outcome:

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from importer.engine.errors import Problem, TargetProblem
-from importer.engine.load import ledger
+from importer.engine.errors import Problem
+from importer.engine.load import ledger, seal
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server, read_uptime
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.schema.table import count_rows
 from importer.engine.units import count_of
 
 # Seconds by which the application's clock and the time of a record may be off.
@@ -74,14 +73,16 @@ def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[
     """The numbers of the chunks in `expected` (rows by chunk) that the ledger on the target does not hold.
 
     Before they are loaded again, require_lost_rows() makes sure that their rows are gone, too. Raises Problem if the
-    ledger's row counts differ from the expected ones, which nothing in the protocol explains, or if it has no row of
-    the job: it may have been dropped while the data is still there.
+    ledger does not agree with itself (seal.py), or its row counts differ from the expected ones, which nothing in the
+    protocol explains.
     """
     if not expected:
         return set()  # A file without rows: perhaps the target has no ledger yet.
     with connect(address) as connection:
         see_all_commits(connection)
-        ledger.require_known_job(connection, job, str(address))
+        if not ledger.exists(connection):
+            return set(expected)
+        seal.require_agreement(connection, job, str(address))
         committed = ledger.rows_by_chunk(connection, job)
     differing = [number for number, rows in committed.items() if expected.get(number) != rows]
     if differing:
@@ -94,31 +95,22 @@ def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[
     return set(expected) - set(committed)
 
 
-def require_lost_rows(address: Address, plan: ImportPlan, job: str, missing: set[int], seconds: float) -> None:
-    """Raise TargetProblem if rows of the missing chunks are still in the table: loading them again would double them.
+def require_lost_rows(connection: Connection, address: Address, plan: ImportPlan, job: str, seconds: float) -> None:
+    """Raise TargetProblem if rows are still in the table whose commits the ledger has lost: they would load twice.
 
     A fail-over, a crash without a durable log and a restored server lose a chunk's rows and its ledger row together.
     Whoever deletes ledger rows leaves the rows. If the table was empty at the start, its rows tell which it was. Else a
-    server that has run since the chunks were committed has lost nothing. `seconds` ago the last of them was recorded.
-    Where the server has another identity now, or started again, a fail-over is assumed.
+    server that has run since the commits has lost nothing. `seconds` ago the last of them was certainly there. Where
+    the server has another identity now, or started again, a fail-over is assumed.
     """
-    with connect(address) as connection:
-        see_all_commits(connection)
-        known = ledger.count_loaded(connection, job)
-        if plan.fills_empty_table:
-            found = count_rows(connection, plan.schema, plan.table)
-            if found == known:
-                return
-            why = f"The table has {count_of(found, 'row')}, and the ledger knows of {known:,}."
-        else:
-            same = plan.server and read_server(connection, address).identity == plan.server
-            if not (same and read_uptime(connection) > seconds + UPTIME_MARGIN):
-                return
-            why = "The server has run without a break since their rows were committed, so these are still in the table."
-    raise TargetProblem(
-        f"The table {ledger.TABLE} has lost {count_of(len(missing), 'chunk')} of this import, the first of them chunk"
-        f" {min(missing)}: somebody has changed it during the import. {why}",
-        where=str(address),
-        advice=f"Restore these rows of {ledger.TABLE} (WHERE job = '{job}'), then retry. Or take the import's rows out"
-        " of the table, and import the file as a new one. To load these chunks again could load rows twice.",
-    )
+    if plan.fills_empty_table:
+        found, known = ledger.compare_rows(connection, job, plan.schema, plan.table)
+        if found == known:
+            return
+        why = f"The table has {count_of(found, 'row')}, and the ledger knows of {known:,}."
+    else:
+        same = plan.server and read_server(connection, address).identity == plan.server
+        if not (same and read_uptime(connection) > seconds + UPTIME_MARGIN):
+            return
+        why = "The server has run without a break since they were committed, so their rows are still in the table."
+    raise seal.broken(job, str(address), f"Commits that are known are missing from it. {why}")

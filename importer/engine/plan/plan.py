@@ -108,7 +108,7 @@ class ImportPlan:
     sorted_by: SortKey | None = None
     # Variables of each loading session, in addition to connection.LOADER_SESSION or instead of its values.
     session: dict[str, int | str] = field(default_factory=dict)
-    # Whether each chunk locks the table and the ledger (load/table_lock.py).
+    # Whether each chunk locks the table and the ledger (load/loader.py).
     lock_table: bool = False
     # Changes on the target for the duration of the job, which are then undone.
     temporary_changes: TemporaryChanges | None = None
@@ -120,11 +120,13 @@ class ImportPlan:
     seen: dict[str, int | float | str | bool] = field(default_factory=dict)
     # Server.identity when the plan was made.
     server: str = ""
+    # Of a new plan for the rest of an import: whether the table had no rows when its first attempt began.
+    continues_empty: bool = False
 
     @property
     def fills_empty_table(self) -> bool:
         """Whether the table had no rows when the import began: a staging table, a new one, or an empty one."""
-        return self.staged is not None or self.seen.get("rows_before") == 0
+        return self.staged is not None or self.continues_empty or self.seen.get("rows_before") == 0
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:

@@ -197,8 +197,7 @@ def retry(
         if not job.stages:
             chunks = chunks.exclude(status=Chunk.Status.LOADED)
         if not job.finished:
-            again = {**dict.fromkeys(COUNTS, 0), **_to_check_again(job, values)}
-            chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={}, **again)
+            chunks.update(**_chunk_values_again(job, values))
         totals.count_retry(totals.IMPORT)
     start(job_id)
 
@@ -249,6 +248,13 @@ def _forgotten(job: ImportJob) -> dict[str, Any]:
         values |= first_values(LoadedRows) if job.stages else {}
         values |= first_values(WorkingCopy) if job.needs_copy else {}
     return values
+
+
+def _chunk_values_again(job: ImportJob, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of chunks that load again. The new key of a mode that stages has no seals yet."""
+    unsealed = {"seal": 0} if job.stages else {}
+    again = {"status": Chunk.Status.PENDING, "attempt": 0, "deaths": 0, "lease": None, "problem": {}}
+    return {**again, **unsealed, **dict.fromkeys(COUNTS, 0), **_to_check_again(job, values)}
 
 
 def _to_check_again(job: ImportJob, values: Mapping[str, Any]) -> dict[str, bool]:

@@ -10,8 +10,7 @@ import pytest
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger, verify
 from importer.engine.load.chunk_load import LoadCallbacks
-from importer.engine.load.loader import load_chunk
-from importer.engine.load.table_lock import lock
+from importer.engine.load.loader import load_chunk, lock_table
 from importer.engine.mysql.connection import ISOLATION, Address, connect, connect_loader, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options
@@ -189,7 +188,7 @@ class TestLockTable:
             ledger.create(other)
             execute(other, "SET SESSION lock_wait_timeout = 1")
             with connect_loader(alone.address, session=alone.plan.session) as connection:
-                lock(connection, alone.plan)
+                lock_table(connection, alone.plan)
                 execute(connection, "INSERT INTO t VALUES (5, 5)")
                 execute(connection, "COMMIT")
                 with pytest.raises(MySQLdb.OperationalError, match="Lock wait timeout"):

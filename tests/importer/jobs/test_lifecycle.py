@@ -18,6 +18,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
 from importer.sources import uploads
 from importer.worker import heartbeat, scan, shutdown, sweep
+from tests.fail_over import forget
 from tests.importer.steps import run, take, until
 from tests.importer.word_file import word_file
 from tests.stack import wait_until
@@ -140,7 +141,7 @@ def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path)
     until(job, "verify")
     lost = job.chunks.get(number=1)
     with connect(target.address) as connection:
-        execute(connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s AND chunk = 1", (str(job.key),))
+        forget(connection, str(job.key), "chunk = 1")
         first = lost.first_line - 2
         execute(connection, "DELETE FROM t WHERE n >= %s AND n < %s", (first, first + lost.rows))
     assert count(target) == ROWS - lost.rows
@@ -174,7 +175,7 @@ def test_chunks_whose_ledger_rows_somebody_deleted_are_not_loaded_again(
     for _ in range(2):
         job = run(job)
         assert job.status == Status.FAILED
-        assert "somebody has changed it during the import" in job.problem["what"]
+        assert "Somebody has changed the table millrace_ledger during the import" in job.problem["what"]
         assert count(target) == ROWS + rows_before
         jobs.retry(job.pk)
 
@@ -184,7 +185,7 @@ def test_a_chunk_that_is_missing_on_another_server_is_loaded_again(target: Targe
     job = loaded(target, file, 1)
     lost = job.chunks.order_by("-number")[0]
     with connect(target.address) as connection:
-        execute(connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s AND chunk = %s", (str(job.key), lost.number))
+        forget(connection, str(job.key), f"chunk = {lost.number}")
         execute(connection, "DELETE FROM t WHERE n >= %s", (lost.first_row - 1,))
         execute(connection, "COMMIT")
     ImportJob.objects.filter(pk=job.pk).update(plan_json={**job.plan_json, "server": "the one before"})

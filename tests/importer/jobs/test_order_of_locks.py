@@ -24,7 +24,7 @@ CHANGES: dict[str, Callable[[jobs.ChunkRun], object]] = {
     "cancelled": lambda run: jobs.record_cancelled(run, run.chunks[0]),
     "failed": lambda run: jobs.record_failed(run, run.chunks[0], Problem("no")),
     "to be tried again": lambda run: jobs.record_failed(run, run.chunks[0], Problem("no", retryable=True)),
-    "fetch": lambda run: jobs.extend_run(run, run.chunks[0].number, 1),
+    "fetch": lambda run: jobs.extend_run(run, run.chunks[0].number, 1, 0),
 }
 
 

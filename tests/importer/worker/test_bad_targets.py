@@ -328,7 +328,7 @@ class TestServerChanged:
                 if step.task != "verify":
                     take(step)
         server.run(f"DROP TABLE {database.database}.{ledger.TABLE}")
-        message = f"{ledger.TABLE} has forgotten this import"
+        message = f"Somebody has changed the table {ledger.TABLE} during the import"
         job = failed(job, message)
         # A new ledger does not bring the memory back.
         with connect(database) as connection:

@@ -15,6 +15,7 @@ from importer.jobs.steps.staging import CLEAN_AGAIN
 from importer.models import ImportJob, Target
 from importer.worker import local_pool, stage_and_finish, sweep
 from tests.engine.loads import rows_of, run_sql
+from tests.fail_over import forget
 from tests.importer.steps import created, now, queued, run, take, until
 from tests.importer.word_file import word_file
 from tests.targets import saved_target
@@ -198,7 +199,7 @@ def test_staged_chunks_that_a_fail_over_lost_are_loaded_again(target, file):
     until(job, "finish")
     lost = job.chunks.get(number=1)
     with connect(target.address) as connection:
-        execute(connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s AND chunk = 1", (str(job.key),))
+        forget(connection, str(job.key), "chunk = 1")
         stage, first = staging.staging_name(str(job.key)), lost.first_row + 9
         execute(connection, f"DELETE FROM {stage} WHERE n >= %s AND n < %s", (first, first + lost.rows))
     job = run(job)
