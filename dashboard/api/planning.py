@@ -56,8 +56,7 @@ def tell(_request: HttpRequest, error: Any) -> HttpResponse:
 def as_read(wanted: ImportIn, person: Person) -> AsRead:
     """The whole file of a request, as it is read for its table, or for a new one. Raises Problem as prepared() does."""
     if wanted.target or wanted.preset:
-        # Without the checks of values nothing would be found.
-        made = prepared(wanted, person, checks=True)
+        made = prepared(wanted, person)
         with _naming(wanted, made.source):
             return read_for_table(made)
     if wanted.table and wanted.options.dict().get("mode") != "create":
@@ -67,13 +66,12 @@ def as_read(wanted: ImportIn, person: Person) -> AsRead:
         return read_alone(source, wanted.wish())
 
 
-def prepared(wanted: ImportIn, person: Person, **options: Any) -> PreparedImport:
-    """The import that a request asks for. `options`: those that hold in any case.
+def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
+    """The import that a request asks for.
 
     Raises NeedsAnswer for a question without an answer, and other Problems.
     """
     wish = wanted.wish()
-    wish = {**wish, "options": {**wish.get("options", {}), **options}}
     preset = presets.by_name(wanted.preset) if wanted.preset else None
     target, table = _place(wanted, preset)
     require_load(target, table)

@@ -30,7 +30,7 @@ def _field(option: OptionSpec) -> Any:
 if TYPE_CHECKING:
     OptionsIn = Body
 else:
-    OptionsIn = create_model("Options", __base__=Body, **{each.name: _field(each) for each in OPTIONS if each.flag})
+    OptionsIn = create_model("Options", __base__=Body, **{each.name: _field(each) for each in OPTIONS})
 
 
 class _Format(Body):

@@ -11,10 +11,10 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.plan.methods import AUTO, METHODS
+from importer.engine.plan.option_kinds import NONE
 from importer.engine.plan.option_specs import OPTIONS, Group, OptionSpec
-from importer.engine.plan.options import NO_LIMIT, Options
+from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.target import write_modes
 
 # Names in the form that differ from those of the options: this field is in MiB.
 NAMES = {"chunk_bytes": "chunk_mib"}
@@ -94,10 +94,8 @@ class OptionsForm(forms.Form):
     plan: ImportPlan | None = None
 
     def __init__(self, values: Mapping[str, str], before: Options, mode: str) -> None:
-        self.made = made = {spec.name: option_field(spec) for spec in OPTIONS if spec.flag}
+        self.made = made = {spec.name: option_field(spec) for spec in OPTIONS}
         written = {NAMES.get(name, name): each.written(getattr(before, name)) for name, each in made.items()}
-        if before.on_error == "reject" and not before.limits_rejects:
-            written["max_rejects"] = NO_LIMIT
         agreed = values.get(AGREED) == "yes" if "server_variables" in values else bool(before.server_variables)
         sent = {name: values[name] for name in written if name in values}
         self._before = {**written, AGREED: "yes" if before.server_variables else ""}
@@ -119,7 +117,6 @@ class OptionsForm(forms.Form):
         applies: dict[str, bool] = {
             "rows_per_statement": method not in METHODS or METHODS[method].inserts,
             "partitions": mode == "create",
-            "load_as": write_modes.stages(mode),
             "max_rejects": self.data["on_error"] == "reject",
             "max_reject_percent": self.data["on_error"] == "reject",
         }
@@ -146,12 +143,10 @@ class OptionsForm(forms.Form):
         """The options. Raises Problem, with the option, for an invalid one."""
         for name, errors in self.errors.items():
             raise Problem(f"{_SPECS[name].label}: {errors[0]}", option=name)
-        values = dict(self.cleaned_data)
-        unlimited = values.get("max_rejects") == NO_LIMIT
-        if unlimited:
-            values |= {"max_rejects": None, "max_reject_percent": None}
-        options = Options(**values)
-        return options if unlimited else options.with_default_limit()
+        values = self.cleaned_data
+        if values.get("max_rejects") == NONE:
+            return Options(**values).without_limit()
+        return Options(**values)
 
     def show(self, plan: ImportPlan | None, problem: Problem | None) -> "OptionsForm":
         """The form with what the plan made of it, and with the problem at its field."""

@@ -28,7 +28,7 @@ class OptionSummary:
 
 def option_summary(options: Options) -> OptionSummary:
     """The options of an import; its mode always counts as chosen."""
-    answers = [_value(each, options) for each in OPTIONS if each.flag and each.name not in IN_WORDS_OF_LIMIT]
+    answers = [_value(each, options) for each in OPTIONS if each.name not in IN_WORDS_OF_LIMIT]
     return OptionSummary([each for each in answers if not each.usual], [each for each in answers if each.usual])
 
 

@@ -20,7 +20,8 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.suggest import MATCHES
-from importer.engine.plan.options import NO_LIMIT, Options
+from importer.engine.plan.option_kinds import NONE
+from importer.engine.plan.options import Options
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
@@ -182,7 +183,7 @@ class NewImportForm:
     @cached_property
     def option_form(self) -> OptionsForm:
         """The form of the options. A file of rejected rows has no limit by default: many may be bad again."""
-        values = {"max_rejects": NO_LIMIT, **self.values} if self.again else self.values
+        values = {"max_rejects": NONE, **self.values} if self.again else self.values
         return OptionsForm(values, self.options_before or Options(), self.mode)
 
     @property

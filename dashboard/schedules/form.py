@@ -10,9 +10,10 @@ from django import forms
 from dashboard.fields.stored_form import StoredModelForm
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.engine.plan.options import DEFAULT_LIMIT, DEFAULT_LIMIT_WORDS, NO_LIMIT
+from importer.engine.plan.options import DEFAULT_LIMIT_WORDS
 from importer.models import Schedule, SourceConnection
 from importer.schedules import ScheduleRequest
+from importer.schedules.commands import DEFAULT_LIMIT, NO_LIMIT
 
 CRONS = {
     "30 2 * * *": "every night at 02:30",

@@ -180,7 +180,6 @@ def chosen_settings(job: ImportJob) -> Pairs:
     yield from _deferred_keys(job)
     yield "sort", "key" if plan.get("sorted_by") else "keep"
     yield "sorted_by", ", ".join((plan.get("sorted_by") or {}).get("columns", ()))
-    yield "load_as", _staging_engine(plan)
     yield "ordered", plan.get("ordered")
     yield "rolls_back", plan.get("rolls_back")
     yield "staged", bool(plan.get("staged"))
@@ -208,12 +207,6 @@ def _deferred_keys(job: ImportJob) -> Pairs:
     yield "deferred_indexes", keys
     yield "foreign_keys", "defer" if foreign_keys else "keep"
     yield "deferred_foreign_keys", foreign_keys
-
-
-def _staging_engine(plan: dict[str, Any]) -> str:
-    """The engine of the table that the chunks load into: the staging table if a conversion follows, else the table."""
-    engine = (plan.get("staged") or {}).get("engine") or plan.get("seen", {}).get("table_engine", "")
-    return str(engine).lower()
 
 
 def _before(job: ImportJob) -> Pairs:

@@ -26,7 +26,7 @@ from importer.models.outcomes.own_pace import PACE_FACTS, at_own_pace
 LEAST_IN_GROUP = 2
 SETTINGS = tuple(FACTS[each.name] for each in SPEED)
 CONDITIONS = (
-    *("target", "table", "mode", "server_digest", "on_error", "on_duplicate", "verify", "checks", "packing"),
+    *("target", "table", "mode", "server_digest", "on_error", "on_duplicate", "verify", "packing"),
     *("unique_keys", "secondary_keys", "fulltext_keys", "spatial_keys", "table_foreign_keys", "insert_triggers"),
 )
 # Facts that are equal if they have the same size class. Small imports end before a second session begins; keys come off

@@ -201,7 +201,7 @@ def trial_options(options: Options, planned: Mapping[str, Any], settings: Settin
     options = with_settings(options.appending(), {name: planned[name] for name in PINNED})
     options = with_settings(options, settings)
     method = METHODS.get(options.method)
-    return options if method and method.groups_rows else replace(options, rows_per_statement=None)
+    return options if method and method.inserts else replace(options, rows_per_statement=None)
 
 
 def require_as_requested(settings: Mapping[str, Any], plan: ImportPlan, where: str) -> None:

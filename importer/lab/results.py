@@ -116,7 +116,7 @@ def options_to_apply(lab: Lab) -> Options:
     Raises Problem as options_of() does.
     """
     before = _options_before(lab)
-    return replace(options_of(lab), mode=before.mode, load_as=before.load_as)
+    return replace(options_of(lab), mode=before.mode)
 
 
 def _options_before(lab: Lab) -> Options:

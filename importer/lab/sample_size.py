@@ -105,7 +105,7 @@ def _as_load_data(rate: float | None, how: Mapping[str, Any]) -> float:
 def slower(method: Value, rows_per_statement: Value) -> float:
     """How many times as long as LOAD DATA a method takes, with this number of rows in a statement."""
     known = METHODS.get(str(method))
-    if not known or not known.groups_rows:
+    if not known or not known.inserts:
         return 1.0
     each = rows_per_statement
     return next((times for most, times in SLOWER if isinstance(each, int) and each <= most), SLOWER_AT_BEST)

@@ -25,8 +25,7 @@ def read_from_options(options: dict[str, Any]) -> AsRead:
     """
     files, url = by_url.split_url(options["file"])
     if url or options["target"] or options["preset"]:
-        # Without the checks of values nothing would be found.
-        return read_for_table(prepare_from_options(options, checks=True))
+        return read_for_table(prepare_from_options(options))
     if options["table"] and options["mode"] != "create":
         raise Problem(
             "A table is named, and no server.",
@@ -45,13 +44,9 @@ def read_from_options(options: dict[str, Any]) -> AsRead:
         raise
 
 
-def prepare_from_options(options: dict[str, Any], **others: Any) -> PreparedImport:
-    """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible.
-
-    `others`: options of the import that hold in any case.
-    """
+def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
+    """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible."""
     wish = wish_of(options)
-    wish["options"] = {**wish.get("options", {}), **others}
     preset = presets.by_name(options["preset"]) if options["preset"] else None
     files, url = by_url.split_url(options["file"])
     _check_files(files, options)

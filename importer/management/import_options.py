@@ -133,7 +133,7 @@ def _add_new_table(parser: argparse.ArgumentParser) -> None:
 def _add_row_policy(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("rows that cannot be loaded as they are")
     for option in OPTIONS:
-        if option.group is not Group.SPEED and option.flag and option.name not in BEFORE_GROUPS:
+        if option.group is not Group.SPEED and option.name not in BEFORE_GROUPS:
             _add_option(group, option)
 
 
@@ -282,8 +282,7 @@ def _column(override: FieldOverride) -> dict[str, Any]:
 def _options(options: Mapping[str, Any]) -> dict[str, Any]:
     given = {}
     for each in OPTIONS:
-        value = options.get(each.name) if each.flag else None
-        if value is not None:
+        if (value := options.get(each.name)) is not None:
             given[each.name] = once_each(each.flag, value) if isinstance(value, list) else value
     return given
 

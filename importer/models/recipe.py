@@ -5,6 +5,7 @@ from django.db import models
 
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.plan.options import Options
+from importer.engine.plan.stored_plan import options_from_json
 from importer.engine.source.dialect import Dialect
 from importer.engine.stored import from_json
 
@@ -42,7 +43,7 @@ class ImportRecipe(models.Model):
 
     @property
     def options(self) -> Options:
-        return from_json(Options, self.options_json)
+        return options_from_json(self.options_json)
 
 
 class WithStarters(models.Model):

@@ -17,6 +17,7 @@ from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.transforms import check_words
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options, check_options
+from importer.engine.plan.stored_plan import options_as_now
 from importer.engine.reading.other_file import COMPARED, profile_like
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
@@ -154,6 +155,8 @@ def read_exported(values: Mapping[str, Any]) -> ExportedPreset:
     import msgspec
 
     advice = "Export the preset again, and change nothing in the file."
+    if isinstance(options := values.get("options"), dict):
+        values = {**values, "options": options_as_now(options)}
     try:
         preset = from_json(ExportedPreset, values)
     except msgspec.MsgspecError as error:

@@ -6,8 +6,9 @@ from typing import Any, Protocol, TypeVar
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn, overrides_by_position
+from importer.engine.plan.option_kinds import NONE
 from importer.engine.plan.option_specs import named
-from importer.engine.plan.options import NO_LIMIT, Options
+from importer.engine.plan.options import Options
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
@@ -125,16 +126,14 @@ class ImportRequest:
 
 
 def options_of(given: Mapping[str, Any], otherwise: Options | None = None) -> Options:
-    """The options of a wish; the others from `otherwise`, or else the defaults, with the usual limit of rejects."""
+    """The options of a wish; the others from `otherwise`, or else the defaults."""
     values = {name: value for name, value in given.items() if value is not None}
     base = otherwise or Options()
-    lifted = values.get("max_rejects") == NO_LIMIT
-    if lifted:
+    if values.get("max_rejects") == NONE:
         del values["max_rejects"]
         base = base.without_limit()
     values = {name: named(name).kind.onto(getattr(base, name), value) for name, value in values.items()}
-    chosen = replace(base, **values)
-    return chosen if otherwise or lifted else chosen.with_default_limit()
+    return replace(base, **values)
 
 
 def format_of(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,9 @@ from importer.schedules.validation import check
 
 Trigger = Schedule.Trigger
 
+# The answers to the question for a limit of rejected rows, where the import or preset that is copied has none.
+NO_LIMIT, DEFAULT_LIMIT = "none", "default"
+
 
 @dataclass(frozen=True)
 class ScheduleRequest:

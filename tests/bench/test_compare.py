@@ -101,11 +101,11 @@ def test_result_files_of_one_kind_are_joined_as_more_rounds(tmp_path):
 
 
 def test_the_report_says_how_safe_the_end_of_a_load_is(tmp_path):
-    measured = results(run("millrace", 1, 2), run("millrace:checks=false", 1, 1), baseline={"way": "millrace"})
+    measured = results(run("millrace", 1, 2), run("millrace:verify=full", 1, 1), baseline={"way": "millrace"})
     text = write_report([measured.write(tmp_path)]).read_text()
     assert measured.schema == SCHEMA
     assert "safe from a crash" in text
-    assert "| millrace:checks=false | before | 1 | 1.00 | 1,000 | 2.00 |" in text
+    assert "| millrace:verify=full | before | 1 | 1.00 | 1,000 | 2.00 |" in text
     measured.servers["a"]["variables"]["innodb_flush_log_at_trx_commit"] = "2"
     assert "may be lost in a crash" in write_report([measured.write(tmp_path)]).read_text()
 
@@ -143,12 +143,12 @@ def test_options_of_an_import_are_parsed_from_text():
     words = {
         "chunk_bytes": "512K",
         "parallelism": "3",
-        "checks": "false",
+        "once": "true",
         "verify": "full",
         "session.sort_buffer_size": "1",
     }
     read = options_of(words)
-    expected = Options(chunk_bytes=2**19, parallelism=3, checks=False, verify="full", session={"sort_buffer_size": "1"})
+    expected = Options(chunk_bytes=2**19, parallelism=3, once=True, verify="full", session={"sort_buffer_size": "1"})
     assert read == expected
     with pytest.raises(AssertionError, match="no option nothing"):
         options_of({"nothing": "1"})

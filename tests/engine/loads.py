@@ -26,7 +26,14 @@ from importer.engine.source.chunks.scanner import FILE_BEGIN, Position, ScanPoli
 from importer.engine.source.dialect import RFC4180, Dialect
 
 HEADERLESS = replace(RFC4180, header=False)
-REJECT = Options(on_error="reject", checks=False)
+
+
+@dataclass(frozen=True)
+class Unchecked(Options):
+    """Options of a load without checks of values: the server alone finds what is wrong."""
+
+
+REJECT = Unchecked(on_error="reject")
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,8 @@ def works(
         fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping or table.column_names]
         server = with_files(read_server(connection, address), path.parent)
         plan = make_plan(PlanningContext(size, dialect, table, fields, options, server, fillings))
+    if isinstance(options, Unchecked):
+        plan = replace(plan, exactness=None)
     folder = path.parent / "rejects"
     folder.mkdir(exist_ok=True)
     policy = ScanPolicy(tolerate=options.on_error == "reject", exactness=plan.exactness)

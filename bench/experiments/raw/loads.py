@@ -64,12 +64,16 @@ def load_server_file(target: StatementTarget) -> int:
     return target.own.rows
 
 
-def load_then_flush(target: StatementTarget) -> int:
-    """Load the whole file into a table without transactions, and have the server write it to the disk."""
-    load(target)
-    with connected(target) as connection:
-        execute(connection, f"FLUSH TABLES {target.own.name}")
-    return target.own.rows
+def load_then(sql: str) -> Run:
+    """A way of one LOAD DATA LOCAL into a table without transactions, and of this statement afterwards."""
+
+    def run(target: StatementTarget) -> int:
+        load(target)
+        with connected(target) as connection:
+            execute(connection, sql.format(table=target.own.name))
+        return target.own.rows
+
+    return run
 
 
 def _send(connection: LoaderConnection, table: TrialTable, feed: Feed, *, header: bool) -> None:

@@ -223,8 +223,7 @@ def _is_swapped(connection: Connection, job: str, plan: ImportPlan) -> bool:
         return tables >= {staged.old, staged.table} and stage not in tables
     if stage in tables or staged.table not in tables or not plan.table_digest:
         return False
-    table = read_table(connection, plan.schema, staged.table)
-    return replace(table, engine=staged.engine or table.engine).digest == plan.table_digest
+    return read_table(connection, plan.schema, staged.table).digest == plan.table_digest
 
 
 def _complete_half_swap(connection: LoaderConnection, step: FinishingStep) -> bool:
@@ -248,7 +247,7 @@ def _rename(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
             f"The table {plan.schema}.{staged.table} exists now; it did not when the import was planned.",
             advice="Choose another name, or mode replace.",
         )
-    _convert_staging_table(connection, step)
+    _settle_staging_table(connection, step)
     _restore_keys(connection, step, callbacks)
     _check_rows(count_rows(connection, plan.schema, stage), step)
     if staged.mode == "replace":
@@ -279,8 +278,8 @@ def _check_replaced(connection: LoaderConnection, plan: ImportPlan) -> Table:
     return table
 
 
-def _convert_staging_table(connection: LoaderConnection, step: FinishingStep) -> None:
-    """Convert the staging table to its final engine and keys. Its rows are counted afterwards."""
+def _settle_staging_table(connection: LoaderConnection, step: FinishingStep) -> None:
+    """Give a staging table that cannot roll back its keys. Its rows are counted afterwards."""
     if not step.plan.rolls_back:
         lock_staging_table(connection, step.job)
     for statement in step.staged.settle:

@@ -51,6 +51,5 @@ def require_row_count(connection: Connection, plan: ImportPlan, job: str, more: 
         " middle, and its"
         " engine cannot roll back.",
         where=f"{plan.schema}.{plan.table}",
-        advice="Retry, which stages the whole file again; with load_as innodb, only the chunk is loaded again."
-        f" {plan.final_table} is unchanged.",
+        advice=f"Retry, which stages the whole file again. {plan.final_table} is unchanged.",
     )

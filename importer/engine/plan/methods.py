@@ -7,9 +7,8 @@ the server allows, and after a refusal the next one.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from importer.engine.errors import Problem, TargetProblem
+from importer.engine.errors import TargetProblem
 from importer.engine.mysql.server_info import Server
-from importer.engine.units import MIB
 
 AUTO = "auto"
 ALLOW_LOCAL = "SET GLOBAL local_infile = 1 on the server allows LOAD DATA LOCAL"
@@ -84,8 +83,8 @@ class Method:
 
     `title` and `cost` are the words of the plan; the cost is measured (server-behaviour.md, Methods). `require` raises
     TargetProblem, with the remedy, where the server does not allow the method. `rows` is the number of rows of a
-    statement by default, None for a method that sends files; `fixed_rows`: no option changes it. `from_file`: the
-    server reads the file itself, as a whole. `speed` is the usual rate relative to LOAD DATA LOCAL.
+    statement by default, None for a method that sends files. `from_file`: the server reads the file itself, as a whole.
+    `speed` is the usual rate relative to LOAD DATA LOCAL.
     """
 
     name: str
@@ -97,8 +96,6 @@ class Method:
     from_pipe: bool = False
     from_file: bool = False
     rows: int | None = None
-    fixed_rows: bool = False
-    most_bytes: int | None = None
     speed: float = 1.0
 
     @property
@@ -107,14 +104,9 @@ class Method:
         return self.rows is not None
 
     @property
-    def groups_rows(self) -> bool:
-        """Whether the number of rows of a statement can be chosen."""
-        return self.inserts and not self.fixed_rows
-
-    @property
     def tunable(self) -> bool:
-        """Whether a lab tries it unasked: not one for comparison only, and not one for a file on the server."""
-        return self.most_bytes is None and not self.from_file
+        """Whether a lab tries it unasked: not one for a file on the server."""
+        return not self.from_file
 
     @property
     def label(self) -> str:
@@ -128,15 +120,6 @@ class Method:
         except TargetProblem:
             return False
         return True
-
-    def require_size(self, data_bytes: int) -> None:
-        """Raise Problem if the file is too large for the method."""
-        if self.most_bytes is not None and data_bytes > self.most_bytes:
-            raise Problem(
-                f"The file has {data_bytes:,} bytes, too many for one INSERT a row with a commit each.",
-                advice=f"Take a sample of at most {self.most_bytes:,} bytes, or choose another method.",
-                option="method",
-            )
 
 
 METHODS: dict[str, Method] = {
@@ -183,16 +166,6 @@ METHODS: dict[str, Method] = {
             automatic=True,
             rows=1000,
             speed=0.6,
-        ),
-        Method(
-            "insert_single",
-            "One INSERT and one commit a row",
-            "for comparison only: nothing is slower",
-            rows=1,
-            fixed_rows=True,
-            # Some 10,000 rows, which take a minute or more.
-            most_bytes=MIB,
-            speed=0.02,
         ),
     )
 }

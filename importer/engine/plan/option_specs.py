@@ -118,18 +118,9 @@ OPTIONS: tuple[OptionSpec, ...] = (
         Percent(),
         "--max-reject-percent",
         "Most rejected rows, percent",
-        "With --on-error reject: the largest share of rejected rows",
+        "With --on-error reject: the largest share of rejected rows; 100: any number",
         group=Group.ERRORS,
-        hints={"": "Of the rows of the file."},
-    ),
-    OptionSpec(
-        "reject_limit",
-        Choice(("none", "default")),
-        "",
-        "Limit without numbers",
-        "The limit of rejected rows if none is given",
-        answers={"none": "none", "default": "the larger of 100 rows and 1 %"},
-        group=Group.ERRORS,
+        hints={"": "Of the rows of the file. 100: no limit."},
     ),
     OptionSpec(
         "on_duplicate",
@@ -206,9 +197,6 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "Refuses a content that an import has loaded into the table already; otherwise a note names it (default: no)",
         answers={"yes": "Refuse it", "no": "Load it, with a note"},
         group=Group.MODE,
-    ),
-    OptionSpec(  # Has no flag: only a benchmark takes it off.
-        "checks", Switch(), "", "Checks of values", "Finds silent changes of values", group=Group.VERIFY
     ),
     OptionSpec(
         "method",
@@ -288,14 +276,6 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "Hash partitions",
         "Of a table that mode create makes, by its primary key; for tables that many sessions write in parallel",
         examples="none, 4, 8",
-    ),
-    OptionSpec(
-        "load_as",
-        Choice(("innodb", "myisam")),
-        "--load-as",
-        "Staging table",
-        "MyISAM is converted at the end, with its rows written twice; for comparison, rarely faster",
-        answers={"innodb": "InnoDB", "myisam": "MyISAM, then converted"},
     ),
     OptionSpec(
         "unique_checks",

@@ -14,8 +14,8 @@ from importer.engine.target import write_modes
 # An offset or a name, as the servers take them (manual, MySQL Server Time Zone Support).
 _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0,63}")
 
-# The values of `reject_limit`. Options that were stored before it existed have no limit.
-NO_LIMIT, DEFAULT_LIMIT = "none", "default"
+# The share of rejected rows that is no limit.
+ALL_ROWS = 100
 DEFAULT_REJECTS, DEFAULT_REJECT_PERCENT = 100, 1
 DEFAULT_LIMIT_WORDS = f"{DEFAULT_REJECTS} rows or {DEFAULT_REJECT_PERCENT} % of them, whichever is more"
 
@@ -28,19 +28,17 @@ class Options:
     content that an import has loaded into the table already.
 
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
-    `max_reject_percent` of the file's rows; without these numbers, up to `reject_limit`: NO_LIMIT, or DEFAULT_LIMIT for
-    the larger of DEFAULT_REJECTS rows and DEFAULT_REJECT_PERCENT. `rounding` concerns rows with a number, a time or a
+    `max_reject_percent` of the file's rows; without these numbers, up to the larger of DEFAULT_REJECTS rows and
+    DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `rounding` concerns rows with a number, a time or a
     text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them. `time_zone`
     is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump, otherwise the
-    server's own. `verify` "full" reads every value back and compares it with the file. `checks` False turns off the
-    search for values that the server would change without an error.
+    server's own. `verify` "full" reads every value back and compares it with the file.
 
     Speed: `method`, and `rows_per_statement` for the INSERT methods. Chunks have at most `chunk_bytes` and
     `commit_rows`; each is one transaction, unless small chunks share one; `parallelism` chunks load in parallel.
     `indexes` "defer" drops the keys of an empty table that refuse no row, and adds them again afterwards;
     `foreign_keys` "defer" does so with foreign keys. `sort` "key" loads a copy sorted by the primary key. `partitions`
-    (by hash) are those of a table that mode create makes. `load_as` "myisam" stages rows in a MyISAM table that is
-    converted at the end.
+    (by hash) are those of a table that mode create makes.
 
     Sessions: `unique_checks`, `foreign_key_checks`, `isolation` ("" is READ-COMMITTED), `lock_table` and the variables
     in `session` apply to each loading session. `server_variables` apply to the whole server while the import runs, and
@@ -51,14 +49,12 @@ class Options:
     on_error: str = "stop"
     max_rejects: int | None = None
     max_reject_percent: float | None = None
-    reject_limit: str = NO_LIMIT
     on_duplicate: str = "fail"
     rounding: str = "notice"
     verify: str = "counts"
     time_zone: str = ""
     priority: str = NORMAL
     once: bool = False
-    checks: bool = True
     method: str = "auto"
     rows_per_statement: int | None = None
     chunk_bytes: int | None = None
@@ -68,7 +64,6 @@ class Options:
     foreign_keys: str = "keep"
     sort: str = "auto"
     partitions: int | None = None
-    load_as: str = "innodb"
     unique_checks: bool = True
     foreign_key_checks: bool = True
     isolation: str = ""
@@ -88,46 +83,44 @@ class Options:
 
     @property
     def limits_rejects(self) -> bool:
-        """Whether the import has a limit of rejected rows."""
-        return self.has_stated_limit or self.reject_limit == DEFAULT_LIMIT
+        """Whether rows are rejected up to a limit."""
+        return self.on_error == "reject" and (self.has_stated_limit or self.max_reject_percent is None)
 
     @property
     def has_stated_limit(self) -> bool:
         """Whether the limit of rejected rows is given as numbers."""
-        return self.max_rejects is not None or self.max_reject_percent is not None
+        return self.max_rejects is not None or self.max_reject_percent not in (None, ALL_ROWS)
 
     def appending(self) -> "Options":
         """The options for adding the rows to the table that is there, without those that only other modes have."""
-        return replace(self, mode="append", partitions=None, load_as="innodb")
+        return replace(self, mode="append", partitions=None)
 
     def with_default_limit(self) -> "Options":
-        """The options of a new import: with the default limit of rejected rows if rows are left out without one."""
-        if self.on_error != "reject" or self.has_stated_limit:
-            return self
-        return replace(self, reject_limit=DEFAULT_LIMIT)
+        """The options with the default limit of rejected rows, if they have none."""
+        return self if self.limits_rejects else replace(self, max_reject_percent=None)
 
     def without_limit(self) -> "Options":
         """The options without a limit of rejected rows."""
-        return replace(self, max_rejects=None, max_reject_percent=None, reject_limit=NO_LIMIT)
+        return replace(self, max_rejects=None, max_reject_percent=ALL_ROWS)
 
     def most_rejects(self, rows: int) -> int | None:
         """The most rows that an import of this number of `rows` may reject; None if there is no limit."""
+        if not self.limits_rejects:
+            return None
         stated = [] if self.max_rejects is None else [self.max_rejects]
         if self.max_reject_percent is not None:
             stated.append(math.floor(self.max_reject_percent * rows / 100))
-        if stated:
-            return min(stated)
-        return max(DEFAULT_REJECTS, rows * DEFAULT_REJECT_PERCENT // 100) if self.limits_rejects else None
+        return min(stated, default=max(DEFAULT_REJECTS, rows * DEFAULT_REJECT_PERCENT // 100))
 
     @property
     def reject_limit_words(self) -> str:
         """The limit of rejected rows in words; "" if there is none."""
+        if not self.limits_rejects:
+            return ""
         stated = [] if self.max_rejects is None else [f"{self.max_rejects:,}" if self.max_rejects else "none"]
-        if self.max_reject_percent is not None:
+        if self.max_reject_percent not in (None, ALL_ROWS):
             stated.append(f"{self.max_reject_percent:g} % of the rows")
-        if stated:
-            return f"at most {' or '.join(stated)}"
-        return f"at most {DEFAULT_LIMIT_WORDS}" if self.limits_rejects else ""
+        return f"at most {' or '.join(stated) or DEFAULT_LIMIT_WORDS}"
 
 
 def check_options(options: Options) -> None:
@@ -150,7 +143,7 @@ def check_options(options: Options) -> None:
             advice="Leave them out, or choose mode create.",
             option="partitions",
         )
-    if options.limits_rejects and options.on_error != "reject":
+    if options.has_stated_limit and options.on_error != "reject":
         raise Problem(
             "A limit for rejected rows is given, but the import is to stop at the first one.",
             advice="Ask for on_error reject, or give no limit.",

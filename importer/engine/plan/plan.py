@@ -82,7 +82,7 @@ class ImportPlan:
     # The column of each field, in the file's order; "" for a field that is not loaded.
     fields: tuple[str, ...]
     reasons: tuple[Reason, ...]
-    # None if the checks are off (Options.checks).
+    # None in plans of versions whose imports could do without checks.
     exactness: ValidationRules | None = None
     # Whether chunks load one after another: the order decides which of two rows with one key stays.
     ordered: bool = False

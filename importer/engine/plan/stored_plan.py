@@ -1,9 +1,10 @@
-"""Converts a plan to JSON for storage, and back. Reads what older versions stored as well."""
+"""Converts a plan to JSON for storage, and back; and reads stored options. Reads what older versions stored as well."""
 
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from importer.engine.plan.options import ALL_ROWS, Options
 from importer.engine.plan.plan import ImportPlan, LoadStatements
 from importer.engine.stored import from_json, to_json
 
@@ -14,6 +15,8 @@ FORMAT = 1
 FORMAT_KEY = "format"
 # What plans had that were stored before there was a number.
 FIRST_FORMAT = 1
+# A method of older versions: INSERT with a row and a commit each.
+_SINGLE = "insert_single"
 
 # Fields whose JSON key has another name.
 _PLAN_KEYS = {"temporary_changes": "arrangement"}
@@ -51,4 +54,22 @@ def plan_from_json(values: Mapping[str, Any]) -> ImportPlan:
     """
     keys = {each.name: _STATEMENT_KEYS.get(each.name, each.name) for each in fields(LoadStatements)}
     statements = {name: values[key] for name, key in keys.items() if key in values}
+    if statements.get("method") == _SINGLE:
+        statements["method"] = "insert"
     return from_json(ImportPlan, {**values, "statements": statements}, _PLAN_KEYS)
+
+
+def options_from_json(values: Mapping[str, Any]) -> Options:
+    """The options that to_json() or an older version wrote. Raises as plan_from_json() does."""
+    return from_json(Options, options_as_now(values))
+
+
+def options_as_now(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored options, in which today's say what removed ones said: `reject_limit`, and the method insert_single."""
+    now = dict(values)
+    stated = (now.get("max_rejects"), now.get("max_reject_percent")) != (None, None)
+    if now.get("on_error") == "reject" and now.get("reject_limit") == "none" and not stated:
+        now["max_reject_percent"] = ALL_ROWS
+    if now.get("method") == _SINGLE:
+        now |= {"method": "insert", "rows_per_statement": 1, "commit_rows": 1}
+    return now

@@ -25,7 +25,7 @@ from importer.engine.planner.decisions.index_deferral import (
     keys_deferred_in_staging,
 )
 from importer.engine.planner.decisions.load_statements import load_statements, statement_reasons
-from importer.engine.planner.decisions.method import choose_method, with_commits_of
+from importer.engine.planner.decisions.method import choose_method
 from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.readback import choose_readback
 from importer.engine.planner.decisions.row_order import choose_order
@@ -113,9 +113,8 @@ def make_plan(context: PlanningContext) -> ImportPlan:
 
 
 def _as_loaded(context: PlanningContext) -> PlanningContext:
-    """The context with the server's variables during the load, and the commits of the method."""
-    options = with_commits_of(context.options)
-    return replace(context, options=options, server=with_requested_variables(context.server, options))
+    """The context with the server's variables during the load."""
+    return replace(context, server=with_requested_variables(context.server, context.options))
 
 
 def _check(context: PlanningContext) -> None:
@@ -143,13 +142,11 @@ def _staged(context: PlanningContext) -> Staged | None:
         context.table,
         context.dependencies,
         context.columns,
-        StagingTable(context.create, context.staging_engine, keys_deferred_in_staging(context), context.number_or_null),
+        StagingTable(context.create, keys_deferred_in_staging(context), context.number_or_null),
     )
 
 
-def _exactness(context: PlanningContext) -> ValidationRules | None:
-    if not context.options.checks:
-        return None
+def _exactness(context: PlanningContext) -> ValidationRules:
     return ValidationRules.of(
         context.dialect.plain,
         context.mapping,

@@ -64,18 +64,7 @@ class PlanningContext:
     @property
     def rolls_back(self) -> bool:
         """Whether the table that the chunks load into can roll back."""
-        return not cannot_roll_back(self.staging_engine)
-
-    @property
-    def staging_engine(self) -> str:
-        """The engine of the table that the chunks load into."""
-        converts = self.options.load_as == "myisam" and not cannot_roll_back(self.table.engine)
-        return "MyISAM" if converts else self.table.engine
-
-    @property
-    def converted(self) -> bool:
-        """Whether the staging table gets another engine at the end."""
-        return self.staging_engine != self.table.engine
+        return not cannot_roll_back(self.table.engine)
 
     @cached_property
     def loaded_into(self) -> Table:

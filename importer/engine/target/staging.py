@@ -33,11 +33,11 @@ class Staged:
 
     `table` is the target table, `table_digest` its Table.digest when planned, "" if it does not exist yet. `make`
     creates the staging table; `finish` moves its rows or renames it. `old` is the name of the table backup in mode
-    replace, else "". `numbered`: rows have their position in the file. `settle` gives the staging table its final
-    engine and keys before `finish`; each statement may be repeated. `engine` is its storage engine until then, "" if
-    that is the final one. `later` are the names of the keys that it gets only at the end. `definition` is that of the
-    table that mode replace replaces, from the moment when the staging table was made like it (with_definition()).
-    `columns` are those that a numbered import fills, `keys` the columns of each key on which its rows may clash.
+    replace, else "". `numbered`: rows have their position in the file. `settle` gives a staging table that is not
+    InnoDB its keys before `finish`; each statement may be repeated. `later` are the names of the keys that it gets only
+    at the end. `definition` is that of the table that mode replace replaces, from the moment when the staging table was
+    made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the columns of each key
+    on which its rows may clash.
     """
 
     mode: str
@@ -49,7 +49,6 @@ class Staged:
     old: str = ""
     numbered: bool = False
     settle: tuple[str, ...] = ()
-    engine: str = ""
     later: tuple[str, ...] = ()
     definition: str = ""
     columns: tuple[str, ...] = ()
@@ -80,13 +79,12 @@ def names_of_job(job: str) -> tuple[str, ...]:
 class StagingTable:
     """The form of the staging table during the load.
 
-    `create` is its CREATE TABLE in mode create, `engine` its storage engine, `without` the keys that it gets only at
-    the end in mode replace. `nullable` is the AUTO_INCREMENT column in which it keeps NULL, because the target table
-    gives the numbers, "" if none.
+    `create` is its CREATE TABLE in mode create, `without` the keys that it gets only at the end in mode replace.
+    `nullable` is the AUTO_INCREMENT column in which it keeps NULL, because the target table gives the numbers, "" if
+    none.
     """
 
     create: str = ""
-    engine: str = "InnoDB"
     without: Sequence[KeyDefinition] = ()
     nullable: str = ""
 
@@ -101,7 +99,7 @@ def plan_staging(
     staging_table: StagingTable,
 ) -> Staged:
     """The statements for a mode with a staging table; `columns` are those that the import fills."""
-    create, engine, without = staging_table.create, staging_table.engine, staging_table.without
+    create, without = staging_table.create, staging_table.without
     stage, target = quote_table(table.schema, staging_name(job)), quote_table(table.schema, table.name)
     numbered = write_modes.numbers_rows(mode, on_duplicate)
     make: tuple[str, ...]
@@ -117,10 +115,11 @@ def plan_staging(
         alter = _numbering_clauses(table, dependencies) if numbered else ", ".join(clauses)
         make = (f"CREATE TABLE {stage} LIKE {target}", *([f"ALTER TABLE {stage} {alter}"] if alter else []))
         finish = _merge(mode, on_duplicate, table, dependencies, stage, target, columns)
-    converted = engine != table.engine
-    if engine != "InnoDB":
-        make += (f"ALTER TABLE {stage} ENGINE={engine}",) if converted else ()
+    settle: tuple[str, ...] = ()
+    if table.engine != "InnoDB":
         make += (f"ALTER TABLE {stage} DISABLE KEYS",)
+        # Flushed, so that a crash does not damage it.
+        settle = (f"ALTER TABLE {stage} ENABLE KEYS", f"FLUSH TABLES {stage}")
     return Staged(
         mode=mode,
         on_duplicate=on_duplicate,
@@ -130,21 +129,11 @@ def plan_staging(
         finish=finish,
         old=backup_name(job) if mode == "replace" else "",
         numbered=numbered,
-        settle=_settle(stage, table, engine),
-        engine=engine if converted else "",
+        settle=settle,
         later=tuple(each.name for each in without),
         columns=tuple(columns) if numbered else (),
         keys=tuple(key.columns for key in write_modes.clashing_keys(table, columns)) if numbered else (),
     )
-
-
-def _settle(stage: str, table: Table, engine: str) -> tuple[str, ...]:
-    """Statements for the final engine and keys. A table that stays MyISAM is flushed, so that a crash does not damage
-    it.
-    """
-    if engine != table.engine:
-        return (f"ALTER TABLE {stage} ENGINE={table.engine}, ENABLE KEYS",)
-    return () if engine == "InnoDB" else (f"ALTER TABLE {stage} ENABLE KEYS", f"FLUSH TABLES {stage}")
 
 
 def _without_slow_keys(table: Table, nullable: str) -> list[str]:

@@ -128,8 +128,8 @@ def _meaningful(settings: Settings) -> Settings | None:
 
 def _groups_rows(settings: Settings) -> bool:
     """Whether the method has a number of rows per statement: methods that send files do not."""
-    method = settings.get("method")
-    return method is None or METHODS[str(method)].groups_rows
+    method = METHODS.get(str(settings.get("method")))
+    return not method or method.inserts
 
 
 def with_settings(options: Options, settings: Settings) -> Options:

@@ -12,12 +12,12 @@ from importer import schedules
 from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
 from importer.management.base_command import PreparedCommand
 from importer.management.verbs import schedules as verbs
 from importer.management.verbs.verb import Context, Verb, option
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
+from importer.schedules.commands import DEFAULT_LIMIT, NO_LIMIT
 from importer.worker.hosts import presence
 
 # Options with their choices, and with numbers; what each is about.

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from config.contracts.documents import PRESET, PRESETS
-from importer.engine.plan.options import Options, changed_options
-from importer.engine.stored import from_json
+from importer.engine.plan.options import changed_options
+from importer.engine.plan.stored_plan import options_from_json
 from importer.management.terminal.new_file import document_text, write_document
 from importer.management.verbs.verb import Context, Verb, Verbs, named, option
 
@@ -50,7 +50,7 @@ def _lines(preset: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {field} -> {each['column'] or '(left out)'}{f' ({how})' if how else ''}{null}"
     for filling in preset["fillings"]:
         yield f"  {filling['column']} = {filling['text'] or '@' + filling['source']}"
-    for label, value in changed_options(from_json(Options, preset["options"])):
+    for label, value in changed_options(options_from_json(preset["options"])):
         yield f"  {label}: {value}"
 
 

@@ -62,7 +62,7 @@ def test_what_cannot_be_is_said_of_its_option(name, text):
 
 
 def test_what_means_nothing_beside_other_choices_is_left_out():
-    begun = Options(partitions=8, load_as="myisam", rows_per_statement=100)
+    begun = Options(partitions=8, rows_per_statement=100)
     shown = OptionsForm({"method": "load_data_local"}, begun, "append")
     assert shown.options == Options(method="load_data_local")
     assert OptionsForm({}, begun, "create").options == replace(begun, mode="create")

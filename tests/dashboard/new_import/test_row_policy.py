@@ -35,7 +35,7 @@ class TestWhatDoesNotFit:
         values = shown_form(show(browser, source)) | {"on_error": "reject"}
         values = shown_form(show(browser, source, **values))
         assert (values["max_rejects"], values["max_reject_percent"]) == ("", "")
-        assert NewImportForm(values).options.reject_limit == "default"
+        assert NewImportForm(values).options.most_rejects(1000) == 100
         assert NewImportForm(values | {"max_reject_percent": "3"}).options.most_rejects(1000) == 30
         assert not NewImportForm(values | {"max_rejects": "none"}).options.limits_rejects
 

@@ -34,7 +34,7 @@ class TestPage:
         assert re.search(r'speed-summary break">LOAD DATA LOCAL · 1 in parallel · One chunk of', html)
         assert not re.search(r'<details class="speed"[^>]* open', html)
         for setting in SPEED:
-            if setting.name not in ("rows_per_statement", "partitions", "load_as"):
+            if setting.name not in ("rows_per_statement", "partitions"):
                 assert f">{escape(setting.label)}</label>" in html
         assert "set manually" not in html
 

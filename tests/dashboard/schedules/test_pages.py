@@ -50,7 +50,7 @@ def made(browser, connection, preset):
 
 class TestForm:
     def test_a_recipe_without_a_limit_of_rejects_is_asked_about(self, browser, connection, preset):
-        preset.options_json = {"on_error": "reject"}
+        preset.options_json = {"on_error": "reject", "max_reject_percent": 100}
         preset.save()
         url = f"{reverse('schedule_new')}?preset={preset.pk}"
         assert "May reject any number of rows" in browser.get(url).text

@@ -19,7 +19,7 @@ from importer.engine.mysql.connection import Address
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import RFC4180, Dialect
-from tests.engine.loads import rows_of, run_sql, works
+from tests.engine.loads import Unchecked, rows_of, run_sql, works
 
 pytestmark = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
 
@@ -208,7 +208,7 @@ def test_a_value_that_is_too_long_is_said_to_be(database: Address, source):
 def test_so_is_one_that_is_longer_as_it_is_sent(database: Address, source):
     run_sql(database, "CREATE TABLE t (x VARBINARY(3))")
     path, dialect = source("éé\n".encode("cp1252")), Dialect(encoding="cp1252")
-    made = works(database, path, ["x"], Options(checks=False), dialect=dialect)
+    made = works(database, path, ["x"], Unchecked(), dialect=dialect)
     with pytest.raises(RowsRefused, match=r"The value is too long for varbinary\(3\)"):
         loaded(made)
 
@@ -233,7 +233,6 @@ def test_it_goes_through_a_pipe_too(database: Address, source):
         ("n INT, x BLOB, t TEXT", {0: ColumnMapping("n", null_markers=("-1",))}, Options()),
         ("n INT, x BLOB, t TEXT", {1: ColumnMapping("x", null_markers=("",), transforms=("hex",))}, Options()),
         ("n INT, x BLOB, t TEXT", {1: ColumnMapping("x", transforms=("trim", "hex"))}, Options()),
-        ("n INT, x BLOB, t TEXT", {}, Options(checks=False)),
         ("n INT, x BLOB, t TEXT", {}, Options(method="insert")),
     ],
 )

@@ -9,17 +9,16 @@ from importer.engine.errors import SourceChanged
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import Loader, load_chunk
 from importer.engine.mysql.connection import Address
-from importer.engine.plan.options import Options
-from tests.engine.loads import five_chunks, rows_of, run_sql, works
+from tests.engine.loads import Unchecked, five_chunks, rows_of, run_sql, works
 
 ROWS = 60
-STRICT = Options(checks=False)
+STRICT = Unchecked()
 CHOICES = {
     "stop": STRICT,
-    "reject": Options(on_error="reject", checks=False),
-    "skip duplicates": Options(on_error="reject", on_duplicate="skip", checks=False),
-    "inserts": Options(on_error="reject", method="insert", checks=False),
-    "read back": Options(on_error="reject", verify="full", checks=False),
+    "reject": Unchecked(on_error="reject"),
+    "skip duplicates": Unchecked(on_error="reject", on_duplicate="skip"),
+    "inserts": Unchecked(on_error="reject", method="insert"),
+    "read back": Unchecked(on_error="reject", verify="full"),
 }
 # What an editor may leave in the place of one byte.
 BYTES = [b"\n", b",", b'"', b"x", b"\xff", b"\\", b"\r", b"\0"]

@@ -11,12 +11,11 @@ from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import committed_outcome, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute
-from importer.engine.plan.options import Options
-from tests.engine.loads import given_table, rows_of, run_sql, works
+from tests.engine.loads import Unchecked, given_table, rows_of, run_sql, works
 from tests.proxy import cutting_at_commit
 
 # The server alone finds what is wrong with a value.
-STRICTEST = Options(rounding="reject", checks=False)
+STRICTEST = Unchecked(rounding="reject")
 
 
 @pytest.fixture

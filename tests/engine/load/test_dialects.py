@@ -12,7 +12,7 @@ from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES
-from tests.engine.loads import REJECT, load_bytes, rows_of, run_sql
+from tests.engine.loads import REJECT, Unchecked, load_bytes, rows_of, run_sql
 
 COLUMNS = ("n", "a", "b")
 SOUND = [(1, "x", "é"), (2, 'q"uote', "d,;|e"), (3, "two\nlines", ""), (4, "NULL", '5" disk')]
@@ -57,13 +57,13 @@ DIALECTS = [
 ]
 
 
-@pytest.mark.one_of("chunk_bytes", "checks")
+@pytest.mark.one_of("chunk_bytes", "kind")
 @pytest.mark.parametrize(("dialect", "marks"), DIALECTS, ids=str)
 @pytest.mark.parametrize("chunk_bytes", [1, 30, 2**20])
-@pytest.mark.parametrize("checks", [True, False])
-def test_all_values_arrive(table: Address, tmp_path: Path, dialect: Dialect, marks, chunk_bytes: int, checks: bool):
+@pytest.mark.parametrize("kind", [Options, Unchecked])
+def test_all_values_arrive(table: Address, tmp_path: Path, dialect: Dialect, marks, chunk_bytes: int, kind: type):
     dialect = replace(dialect, header=False, width=3)
-    options = Options(checks=checks)
+    options = kind()
     loaded = load_bytes(
         table, tmp_path, written(dialect, marks), COLUMNS, options, dialect=dialect, chunk_bytes=chunk_bytes
     )
@@ -121,18 +121,16 @@ STORED = {
 }
 
 
-@pytest.mark.one_of("chunk_bytes", "checks")
+@pytest.mark.one_of("chunk_bytes", "kind")
 @pytest.mark.parametrize("escape", STORED)
 @pytest.mark.parametrize("chunk_bytes", [1, 30, 2**20])
-@pytest.mark.parametrize("checks", [True, False])
+@pytest.mark.parametrize("kind", [Options, Unchecked])
 @pytest.mark.parametrize("line_end", ["\n", "any"])
 def test_backslashes_before_quotes_only(
-    table: Address, tmp_path: Path, escape: str, chunk_bytes: int, checks: bool, line_end: str
+    table: Address, tmp_path: Path, escape: str, chunk_bytes: int, kind: type, line_end: str
 ):
     dialect = Dialect(header=False, width=3, escape=escape, line_end=line_end)
-    loaded = load_bytes(
-        table, tmp_path, QUOTES_ESCAPED, COLUMNS, Options(checks=checks), dialect=dialect, chunk_bytes=chunk_bytes
-    )
+    loaded = load_bytes(table, tmp_path, QUOTES_ESCAPED, COLUMNS, kind(), dialect=dialect, chunk_bytes=chunk_bytes)
     assert loaded.tally == Tally(5)
     assert rows_of(table, "SELECT * FROM t ORDER BY n") == STORED[escape]
 
@@ -163,17 +161,17 @@ def test_an_unclosed_quote_among_escaped_ones_is_left_out(table: Address, tmp_pa
 BAD = {2: b'2,"5" disk",x\n', 5: b'5,"not closed,x\n', 9: b"9,\xff,x\n"}
 
 
-@pytest.mark.one_of("chunk_bytes", "checks")
+@pytest.mark.one_of("chunk_bytes", "kind")
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", "any"])
 @pytest.mark.parametrize("chunk_bytes", [1, 40, 2**20])
-@pytest.mark.parametrize("checks", [True, False])
+@pytest.mark.parametrize("kind", [Options, Unchecked])
 def test_flawed_records_are_left_out_and_the_others_arrive(
-    table: Address, tmp_path: Path, line_end: str, chunk_bytes: int, checks: bool
+    table: Address, tmp_path: Path, line_end: str, chunk_bytes: int, kind: type
 ):
     mark = b"\n" if line_end == "any" else line_end.encode()
     rows = {number: BAD.get(number, b'%d,"a",b\n' % number).replace(b"\n", mark) for number in range(1, 12)}
     dialect = Dialect(line_end=line_end, header=False, width=3)
-    options = replace(REJECT, checks=checks)
+    options = kind(on_error="reject")
     data = mark.join(rows.values())  # a blank line after each row
     loaded = load_bytes(table, tmp_path, data, COLUMNS, options, dialect=dialect, chunk_bytes=chunk_bytes)
     assert loaded.tally == Tally(8, rejected=3)
@@ -205,13 +203,13 @@ def test_null_markers_work_on_rewritten_records(table: Address, tmp_path: Path):
     assert rows_of(table, "SELECT * FROM t ORDER BY n") == [(1, None, "NULL"), (2, None, "x")]
 
 
-@pytest.mark.one_of("checks")
-@pytest.mark.parametrize("checks", [True, False])
-def test_an_empty_number_is_null_and_one_in_quotes_is_none(database: Address, tmp_path: Path, checks: bool):
+@pytest.mark.one_of("kind")
+@pytest.mark.parametrize("kind", [Options, Unchecked])
+def test_an_empty_number_is_null_and_one_in_quotes_is_none(database: Address, tmp_path: Path, kind: type):
     run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, a INT, b DATE)")
     dialect = Dialect(header=False, unquoted_empty_is_null=True, width=3)
     data = b'1,,\n2,5,2024-01-31\n3,"",\n4,,""\n"5","6",\n'
-    options = replace(REJECT, checks=checks)
+    options = kind(on_error="reject")
     loaded = load_bytes(database, tmp_path, data, COLUMNS, options, dialect=dialect)
     assert (loaded.tally, loaded.lines) == (Tally(3, rejected=2), [3, 4])
     assert [row[:2] for row in rows_of(database, "SELECT * FROM t ORDER BY n")] == [(1, None), (2, 5), (5, 6)]

@@ -10,10 +10,10 @@ from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
-from tests.engine.loads import REJECT, load_bytes, rows_of, run_sql
+from tests.engine.loads import Unchecked, load_bytes, rows_of, run_sql
 
 COLUMNS = ("n", "a")
-METHODS = ("load_data_local", "load_data_server", "insert", "insert_prepared", "insert_single")
+METHODS = ("load_data_local", "load_data_server", "insert", "insert_prepared")
 # Comments that would open a field, hide the next record, or be a record.
 COMMENTS = ["#", "# it's a comment", '#,"', "# 1,2", "#\\", '# "a","b', "# \xff"]
 ROWS = {n: f"row {n}" for n in range(1, 15)}
@@ -45,30 +45,30 @@ DIALECTS = [
 ]
 
 
-@pytest.mark.one_of("chunk_bytes", "checks")
+@pytest.mark.one_of("chunk_bytes", "kind")
 @pytest.mark.parametrize("dialect", DIALECTS, ids=str)
 @pytest.mark.parametrize("chunk_bytes", [1, 60, 2**20])
-@pytest.mark.parametrize("checks", [True, False])
+@pytest.mark.parametrize("kind", [Options, Unchecked])
 def test_rows_arrive_and_comments_do_not(
-    table: Address, tmp_path: Path, dialect: Dialect, chunk_bytes: int, checks: bool
+    table: Address, tmp_path: Path, dialect: Dialect, chunk_bytes: int, kind: type
 ):
     dialect = replace(dialect, comment="#", header=False, width=2)
     line_end = "\n" if dialect.line_end == "any" else dialect.line_end
     data, _ = with_comments(line_end, tail="," if dialect.trailing_delimiter else "")
-    options = Options(checks=checks)
+    options = kind()
     loaded = load_bytes(table, tmp_path, data, COLUMNS, options, dialect=dialect, chunk_bytes=chunk_bytes)
     assert loaded.tally == Tally(len(ROWS))
     assert dict(rows_of(table, "SELECT * FROM t")) == ROWS
 
 
-@pytest.mark.one_of("checks")
+@pytest.mark.one_of("kind")
 @pytest.mark.parametrize("chunk_bytes", [1, 60, 2**20])
-@pytest.mark.parametrize("checks", [True, False])
-def test_bad_rows_among_comments_have_their_lines(table: Address, tmp_path: Path, chunk_bytes: int, checks: bool):
+@pytest.mark.parametrize("kind", [Options, Unchecked])
+def test_bad_rows_among_comments_have_their_lines(table: Address, tmp_path: Path, chunk_bytes: int, kind: type):
     bad = {3: '3,"5" disk"', 6: "x,y", 7: "7", 9: f"9,{'long' * 9}", 12: '12,"open'}
     dialect = Dialect(comment="#", header=False, width=2)
     data, at = with_comments("\n", bad)
-    options = replace(REJECT, checks=checks)
+    options = kind(on_error="reject")
     loaded = load_bytes(table, tmp_path, data, COLUMNS, options, dialect=dialect, chunk_bytes=chunk_bytes)
     assert loaded.tally == Tally(len(ROWS) - len(bad), rejected=len(bad))
     assert loaded.lines == [at[n] for n in bad]

@@ -1,4 +1,4 @@
-"""Staging tables in MyISAM and Aria: never half loaded, never a row twice, and what they become at the end."""
+"""Replaced tables in MyISAM and Aria: never half loaded, never a row twice, and what they are at the end."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,8 @@ from tests.engine.staged import DIALECT, Import, given, planned, rows_of
 
 pytestmark = pytest.mark.both_servers
 
-PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), KEY by_name (name))"
+COLUMNS = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), KEY by_name (name))"
+PEOPLE = f"{COLUMNS} ENGINE=MyISAM"
 
 
 @pytest.fixture
@@ -50,37 +51,27 @@ def staged(load: Import) -> str:
     return staging.staging_name(load.job)
 
 
-def test_loaded_as_myisam_and_converted(database, file):
-    given(database, PEOPLE, "INSERT INTO t VALUES (1, 'old')")
-    load = planned(database, file, "replace", "id", "name", load_as="myisam")
-    assert (load.plan.rolls_back, load.plan.ordered, load.plan.parallelism) == (False, True, 1)
-    load.stage()
-    stage = staging.staging_name(load.job)
-    assert (engine_of(database, stage), keys_off(database, stage)) == ("MyISAM", ["by_name"])
-    assert load.finish() == Tally(loaded=50)
-    assert (engine_of(database, "t"), keys_off(database, "t")) == ("InnoDB", [])
-    assert rows_of(database, "SELECT id FROM t FORCE KEY (by_name) WHERE name = 'new 7'") == [(7,)]
-    assert rows_of(database, "SELECT COUNT(*) FROM t") == [(50,)]
-    assert load.finish(attempt=2) == Tally(loaded=50)
-
-
 @pytest.mark.parametrize("engine", ["MyISAM", "Aria"])
 def test_a_table_that_is_one_stays_one(database, server, file, engine):
     if engine == "Aria" and server.flavour != "mariadb":
         pytest.skip("Aria is MariaDB's alone")
-    given(database, f"{PEOPLE} ENGINE={engine}", "INSERT INTO t VALUES (1, 'old')")
-    load = planned(database, file, "replace", "id", "name").stage()
+    given(database, f"{COLUMNS} ENGINE={engine}", "INSERT INTO t VALUES (1, 'old')")
+    load = planned(database, file, "replace", "id", "name")
+    assert (load.plan.rolls_back, load.plan.ordered, load.plan.parallelism) == (False, True, 1)
+    load.stage()
     stage = staging.staging_name(load.job)
     assert (engine_of(database, stage), keys_off(database, stage)) == (engine, ["by_name"])
     assert load.finish() == Tally(loaded=50)
     assert (engine_of(database, "t"), keys_off(database, "t")) == (engine, [])
     assert rows_of(database, "SELECT COUNT(*), MIN(name) FROM t") == [(50, "new 0")]
+    assert rows_of(database, "SELECT id FROM t FORCE KEY (by_name) WHERE name = 'new 7'") == [(7,)]
+    assert load.finish(attempt=2) == Tally(loaded=50)
 
 
 def test_a_chunk_that_came_in_part_ends_it(database, file):
     """As when its worker dies: some rows are in the table, and no ledger row is."""
     given(database, PEOPLE)
-    load = planned(database, file, "replace", "id", "name", load_as="myisam")
+    load = planned(database, file, "replace", "id", "name")
     stage = staged(load)
     load_next(load, 0)
     given(database, f"INSERT INTO {stage} VALUES (1001, 'of a killed load')")
@@ -104,7 +95,7 @@ def test_a_chunk_that_came_in_part_ends_it(database, file):
 )
 def test_a_row_that_does_not_go_in_ends_it(database, source, rows, error, said):
     given(database, PEOPLE)
-    load = planned(database, source(rows), "replace", "id", "name", load_as="myisam", checks=False)
+    load = planned(database, source(rows), "replace", "id", "name")
     staged(load)
     with pytest.raises(error, match=said):
         load_next(load, 0)
@@ -116,9 +107,9 @@ def test_a_row_that_does_not_go_in_ends_it(database, source, rows, error, said):
 
 
 def test_a_swap_is_told_from_what_is_there(database, file):
-    """Killed between RENAME and the ledger's row, with the table converted already."""
+    """Killed between RENAME and the ledger's row."""
     given(database, PEOPLE)
-    load = planned(database, file, "replace", "id", "name", load_as="myisam").stage()
+    load = planned(database, file, "replace", "id", "name").stage()
     load.finish()
     given(database, f"DELETE FROM {ledger.TABLE} WHERE chunk = {ledger.FINISH}")
     with connect(database) as connection:
@@ -129,8 +120,8 @@ def test_a_swap_is_told_from_what_is_there(database, file):
 @pytest.mark.parametrize(
     ("mode", "asked", "said"),
     [
-        ("append", {}, "takes its place"),
-        ("upsert", {}, "takes its place"),
+        ("append", {}, "choose mode replace"),
+        ("upsert", {}, "choose mode replace"),
         ("replace", {"on_error": "reject"}, "no row can be left out"),
         ("replace", {"on_duplicate": "skip"}, "no row can be left out"),
         ("replace", {"parallelism": 2}, "one session"),
@@ -139,18 +130,12 @@ def test_a_swap_is_told_from_what_is_there(database, file):
 def test_what_it_forbids(database, file, mode, asked, said):
     given(database, PEOPLE)
     with pytest.raises(Problem, match=said):
-        planned(database, file, mode, "id", "name", load_as="myisam", **asked)
-
-
-def test_a_myisam_table_is_not_appended_to(database, file):
-    given(database, f"{PEOPLE} ENGINE=MyISAM")
-    with pytest.raises(TargetProblem, match="choose mode replace"):
-        planned(database, file, "append", "id", "name")
+        planned(database, file, mode, "id", "name", **asked)
 
 
 def test_the_server_dies_after_the_end(database, server, file, tmp_path):
     """What has finished is safe: nothing of it is in memory alone, and no table needs repair."""
-    given(database, f"{PEOPLE} ENGINE=MyISAM")
+    given(database, PEOPLE)
     load = planned(database, file, "replace", "id", "name").stage()
     load.finish()
     server.kill()

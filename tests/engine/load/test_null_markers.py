@@ -9,7 +9,7 @@ from importer.engine.load.loader import Loader, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
-from tests.engine.loads import run_sql, works
+from tests.engine.loads import Unchecked, run_sql, works
 
 pytestmark = pytest.mark.both_servers
 
@@ -59,5 +59,5 @@ def test_chunks_that_share_a_transaction_compare_if_one_has_a_marker(database: A
 
 def test_without_checks_each_chunk_compares(database: Address, late_markers: Path):
     run_sql(database, TABLE)
-    chunks = works(database, late_markers, MAPPING, Options(checks=False), chunk_bytes=SIZE)
+    chunks = works(database, late_markers, MAPPING, Unchecked(), chunk_bytes=SIZE)
     assert all("_binary''" in each.statements.plain for each in chunks)

@@ -19,7 +19,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, LoadStatements
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
-from tests.engine.loads import HEADERLESS, five_chunks, loads_so_far, rows_of, run_sql, works
+from tests.engine.loads import HEADERLESS, Unchecked, five_chunks, loads_so_far, rows_of, run_sql, works
 
 pytestmark = pytest.mark.both_servers
 
@@ -150,7 +150,7 @@ class TestIfAnythingIsTheMatter:
     def test_a_value_that_the_server_would_change(self, database: Address, source):
         run_sql(database, "CREATE TABLE t (n TINYINT)")
         path = source("11\n22\n33\n44\n555\n66\n")
-        unchecked = replace(SMALL, checks=False)
+        unchecked = Unchecked(chunk_bytes=18)
         self.nothing_is_kept(works(database, path, ["n"], unchecked, chunk_bytes=6))
 
     def test_a_statement_that_a_row_ends(self, five: list[ChunkLoad]):

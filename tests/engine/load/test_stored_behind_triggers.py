@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import Address, Connection
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.options import Options
 from tests.engine import loads
-from tests.engine.loads import rows_of, run_sql, works
+from tests.engine.loads import Unchecked, rows_of, run_sql, works
 
 pytestmark = pytest.mark.both_servers
 
@@ -55,15 +55,15 @@ def test_the_column_is_computed_from_what_the_trigger_stored(database: Address, 
     assert "\nSET " not in chunk_loads[0].plan.statements.plain
 
 
-@pytest.mark.parametrize("checks", [True, False])
+@pytest.mark.parametrize("kind", [Options, Unchecked])
 def test_a_release_without_the_fix_gets_a_set_and_the_plan_warns(
-    mariadb_source: Path, mariadb: Address, checks: bool, monkeypatch: pytest.MonkeyPatch
+    mariadb_source: Path, mariadb: Address, kind: type, monkeypatch: pytest.MonkeyPatch
 ):
     def older(connection: Connection, address: Address) -> Server:
         return replace(read_server(connection, address), version="11.8.2-MariaDB")
 
     monkeypatch.setattr(loads, "read_server", older)
-    chunk_loads = works(mariadb, mariadb_source, ["id", "v", "w"], Options(checks=checks))
+    chunk_loads = works(mariadb, mariadb_source, ["id", "v", "w"], kind())
     load_all(chunk_loads)
     assert rows_of(mariadb, "SELECT * FROM t ORDER BY id") == RIGHT
     plan = chunk_loads[0].plan

@@ -23,7 +23,7 @@ TABLES = {
     "generated columns": PEOPLE.replace("seen", "twice INT AS (id * 2) STORED, more INT AS (id + 1), KEY (more), seen"),
     "long values": PEOPLE.replace("VARCHAR(20)", "LONGTEXT"),
 }
-METHODS = ("load_data_local", "load_data_server", "insert", "insert_prepared", "insert_single")
+METHODS = ("load_data_local", "load_data_server", "insert", "insert_prepared")
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 import pytest
 
 from importer.engine.feed.hex_decoder import HexStatement
+from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, LoadStatements
-from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
+from importer.engine.plan.stored_plan import options_from_json, plan_from_json, plan_to_json
 
 # The keys that every version has written.
 OLDEST = {
@@ -57,6 +58,27 @@ def test_statements_are_stored_next_to_the_other_fields():
         >= {key: newer[key] for key in ("method", "statement", "bytes_statement", "files_folder")}.items()
     )
     assert (written["arrangement"]["table"], "statements" in written) == ("orders", False)
+
+
+def test_a_method_that_is_gone_is_what_does_the_same():
+    assert plan_from_json({**OLDEST, "method": "insert_single"}).statements.method == "insert"
+    single = Options(method="insert", rows_per_statement=1, commit_rows=1)
+    assert options_from_json({"method": "insert_single"}) == single
+
+
+@pytest.mark.parametrize(
+    ("stored", "most"),
+    [
+        ({"reject_limit": "none"}, None),
+        ({"reject_limit": "none", "max_rejects": 7}, 7),
+        ({"reject_limit": "none", "max_reject_percent": 2}, 20),
+        ({"reject_limit": "default"}, 100),
+    ],
+)
+def test_a_limit_of_rejects_of_an_older_version_stays(stored: dict, most: int | None):
+    older = {"on_error": "reject", "checks": True, "load_as": "innodb", **stored}
+    assert options_from_json(older).most_rejects(1000) == most
+    assert options_from_json({**older, "on_error": "stop"}).most_rejects(1000) is None
 
 
 @pytest.mark.parametrize("missing", ["method", "statement", "table"])

@@ -130,18 +130,12 @@ def test_json_brings_all_of_it_back(tmp_path: Path):
         (PROXY, {"method": "load_data_local"}, "ProxySQL"),
         (OPEN, {"method": "load_data_server"}, "Set SERVER_FILES_DIR"),
         (replace(OPEN, files_dir="."), {"method": "load_data_server"}, "GRANT FILE"),
-        (OPEN, {"method": "insert_single"}, "Take a sample"),
         (OPEN, {"method": "insert", "rows_per_statement": 0}, "from 1 to"),
     ],
 )
 def test_what_was_asked_for_and_cannot_be_had(server: Server, options: dict, said: str):
     with pytest.raises(Problem, match=said):
         plan(server, data_bytes=2 * 2**20, **options)
-
-
-def test_single_rows_are_chunks_of_their_own():
-    made = plan(OPEN, method="insert_single")
-    assert (made.statements.rows_per_statement, made.chunk_rows) == (1, 1)
 
 
 def test_rows_per_statement_are_as_asked():

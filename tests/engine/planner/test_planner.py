@@ -154,7 +154,6 @@ class TestChunks:
             {"verify": "full"},
             {"lock_table": True},
             {"mode": "upsert"},
-            {"mode": "replace", "load_as": "myisam"},
             {"chunk_bytes": 64 * MIB},
         ],
     )
@@ -163,6 +162,10 @@ class TestChunks:
         made = plan(of=keyed, options=Options(**{"chunk_bytes": 77_000, **asked}))
         assert made.transaction_bytes == 0
         assert any("each is one transaction" in each.why for each in made.reasons)
+
+    def test_are_a_transaction_each_in_a_table_that_cannot_roll_back(self):
+        made = plan(of=table(engine="MyISAM"), options=Options(mode="replace", chunk_bytes=77_000))
+        assert made.transaction_bytes == 0
 
     def test_are_a_transaction_each_in_a_cluster(self):
         assert plan(options=Options(chunk_bytes=77_000), on=server(wsrep_on="ON")).transaction_bytes == 0
@@ -330,7 +333,8 @@ class TestReasons:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "without a limit"),
+        ({}, "at most 100 rows or 1 % of them, whichever is more,"),
+        ({"max_reject_percent": 100}, "without a limit,"),
         ({"max_rejects": 1000}, "at most 1,000,"),
         ({"max_rejects": 5, "max_reject_percent": 0.5}, "at most 5 or 0.5 % of the rows,"),
     ],

@@ -34,7 +34,7 @@ WITH_ALL = (
         ({"mode": "upsert"}, WITH_ALL, ()),
         ({"mode": "replace", "indexes": "keep"}, (), ("2 secondary keys",)),
         ({"mode": "replace", "indexes": "defer"}, (), ()),
-        ({"mode": "replace", "load_as": "myisam", "indexes": "keep"}, (), ()),
+        ({"mode": "replace", "indexes": "keep"}, ("ALTER TABLE t ENGINE = MyISAM",), ()),
     ],
 )
 def test_only_keys_and_triggers_that_are_on_during_the_load_are_named(

@@ -212,7 +212,7 @@ def test_a_sweep_records_jobs_that_ended_without_a_record(target: Target, tmp_pa
     ImportJob.objects.filter(pk=job.pk).update(plan_json=plan)
     JobRecord.objects.all().delete()
     sweep.sweep_jobs(lambda *_: None)
-    seen = {each.name for each in (*facts.TABLE, *facts.SERVER)} - {"tls"} | {"load_as"}
+    seen = {each.name for each in (*facts.TABLE, *facts.SERVER)} - {"tls"}
     digests = {"settings_digest", "server_digest"}
     late = facts_of_record(job)
     assert known.keys() - late.keys() == seen & known.keys()

@@ -24,10 +24,9 @@ PLANNER = Path(loader.__file__).parents[1] / "planner"
 NOT_CHOICES = {
     "schema", "table", "table_digest", "fields", "sources", "statements", "plain", "null_word", "no_markers",
     "traced", "as_bytes_ascii_only", "pipe_folder", "server_file", "fed", "reasons", "seen", "updates_per_row",
-    "added_columns", "loaded_before", "server",
+    "added_columns", "loaded_before", "server", "exactness",
 }  # fmt: skip
 CHOICES = {
-    "exactness": "checks",
     "readback": "verify",
     "chunk_rows": "commit_rows",
     "temporary_changes": "indexes",
@@ -49,7 +48,7 @@ def test_each_reason_of_the_planner_explains_a_chosen_fact():
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "Reason":
                 given = [keyword.value for keyword in call.keywords if keyword.arg == "option"] + call.args[3:]
                 explained |= {each.value for each in given if isinstance(each, ast.Constant)}
-    assert {"method", "parallelism", "indexes", "sort", "load_as"} <= explained
+    assert {"method", "parallelism", "indexes", "sort"} <= explained
     assert explained <= {each.option for each in CHOSEN}
 
 

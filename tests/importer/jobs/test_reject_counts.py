@@ -9,7 +9,7 @@ from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tall
 from importer.engine.mysql.error_messages import MEANINGS
 from importer.engine.plan.options import Options
 from importer.engine.source.chunks.skipped_lines import NO_LINES
-from importer.engine.stored import from_json, to_json
+from importer.engine.stored import to_json
 from importer.jobs.rejects.counts import MOST_KINDS, OTHERS, merged
 from importer.jobs.rejects.limits import exceeded, most_rejects
 from importer.models import Chunk, ImportJob
@@ -104,7 +104,7 @@ class TestRecorded:
 
 class TestLimits:
     def test_no_limit_is_none(self):
-        assert most_rejects(loading(on_error="reject")) is None
+        assert most_rejects(loading(on_error="reject", max_reject_percent=100)) is None
 
     @pytest.mark.parametrize(("most", "ends"), [(4, Status.FAILING), (5, Status.LOADING), (0, Status.FAILING)])
     def test_one_reject_above_the_limit_fails_the_job(self, most, ends):
@@ -129,13 +129,13 @@ class TestLimits:
 
     @pytest.mark.parametrize(("rows", "most"), [(5, 100), (10_000, 100), (10_001, 100), (50_000, 500)])
     def test_the_default_limit_is_the_larger_of_rows_and_share(self, rows, most):
-        options = Options(on_error="reject").with_default_limit()
+        options = Options(on_error="reject")
         assert (options.limits_rejects, options.most_rejects(rows)) == (True, most)
 
-    def test_stated_limits_and_older_options_have_no_default(self):
+    def test_stated_limits_have_no_default(self):
         assert Options(on_error="reject", max_rejects=5).with_default_limit().most_rejects(10**6) == 5
+        assert Options(on_error="reject").without_limit().with_default_limit() == Options(on_error="reject")
         assert Options().with_default_limit() == Options()
-        assert from_json(Options, {"on_error": "reject"}).most_rejects(10**6) is None
 
     def test_the_problem_of_an_exceeded_limit_has_counts_and_reasons(self):
         now = record(loading(on_error="reject", max_rejects=4, max_reject_percent=50), 0, TOO_LONG, NO_NUMBER)

@@ -107,7 +107,7 @@ class TestToTheEnd:
 
     @on_one_server
     def test_the_recommendation_is_saved_as_a_preset(self, target, path):
-        ended = to_end(created_lab(target, path, SIZES, options=Options(on_error="reject", checks=False)))
+        ended = to_end(created_lab(target, path, SIZES, options=Options(on_error="reject")))
         preset = lab.save_preset(ended, "fast rows")
         assert preset.options == lab.options_of(ended)
         assert (preset.options.on_error, preset.table) == ("reject", ended.table)
@@ -174,7 +174,7 @@ class TestWhatGoesWrong:
     def test_a_lab_fails_with_the_reason_if_all_trials_fail(self, target, tmp_path, database):
         bad = tmp_path / "bad.csv"
         bad.write_text("n,word,p\n1,a,1\nx,b,1\n")
-        done = to_end(created_lab(target, bad, {"unique_checks": (True, False)}, options=Options(checks=False)))
+        done = to_end(created_lab(target, bad, {"unique_checks": (True, False)}))
         assert done.status == Lab.Status.FAILED
         assert done.problem["rows"][0]["value"] == "x"
         assert lab.outcome(done)["recommendation"] is None

@@ -159,7 +159,7 @@ def test_what_is_exported_changes_nothing_when_it_is_applied(apply: Apply, file:
     apply("--yes")
     schedule = Schedule.objects.get()
     # As one that was made from an import: no preset has its recipe, and it has no limit of rejected rows.
-    schedule.options_json |= {"reject_limit": "none", "priority": "low"}
+    schedule.options_json |= {"max_reject_percent": 100, "priority": "low"}
     schedule.save()
     SourceConnection.objects.filter(name="incoming").update(
         settings=SourceConnection.objects.get(name="incoming").settings | {"host_key": "SHA256:abc"}

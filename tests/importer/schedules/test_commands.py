@@ -78,7 +78,7 @@ def test_two_on_one_table_are_allowed_and_warned_of(make):
 def test_from_a_job_that_worked_and_whose_file_is_gone(make, folder, tmp_path, database):
     target = make("other").target
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
-    options = Options(mode="create", load_as="myisam")
+    options = Options(mode="create")
     job = run_job(jobs.create(prepare(source, target, "made", ImportRequest(options=options))))
     connection = Schedule.objects.get().connection
     source.file.unlink()
@@ -131,7 +131,7 @@ def test_the_file_of_an_import_that_ended_without_rows_is_loaded(make, folder):
 def test_a_new_schedule_has_a_limit_of_rejected_rows(make, tmp_path, stated, no_limit, limit):
     first = make("other")
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
-    options = Options(on_error="reject", **stated)
+    options = Options(on_error="reject", **(stated or {"max_reject_percent": 100}))
     job = run_job(jobs.create(prepare(source, first.target, first.table_name, ImportRequest(options=options))))
     assert schedules.lacks_limit(job) is (not stated)
     request = ScheduleRequest("again", first.connection, "*.csv")

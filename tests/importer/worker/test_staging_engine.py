@@ -1,4 +1,4 @@
-"""Imports through a MyISAM staging table, with the worker's steps taken one by one."""
+"""Imports that replace a MyISAM table, with the worker's steps taken one by one."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
-from importer.preparation.request import ImportRequest, NewTableRequest
+from importer.preparation.request import ImportRequest
 from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import queued, run, take
@@ -20,19 +20,16 @@ pytestmark = pytest.mark.usefixtures("no_workers")
 Status = ImportJob.Status
 
 TABLES = (
-    "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), KEY (word))",
+    "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), KEY (word)) ENGINE=MyISAM",
     "INSERT INTO t VALUES (1, 'old')",
 )
 
 
-def created(target: Target, folder: Path, text: str, table: str = "t", **options) -> ImportJob:
+def created(target: Target, folder: Path, text: str) -> ImportJob:
     path = folder / "file.csv"
     path.write_text(text)
-    options = Options(**{"mode": "replace", "load_as": "myisam", "chunk_bytes": 50, **options})
-    created = NewTableRequest(primary_key=("id",)) if options.mode == "create" else None
-    return jobs.create(
-        prepare(uploads.register(path), target, table, ImportRequest(options=options, new_table=created))
-    )
+    options = Options(mode="replace", chunk_bytes=50)
+    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
 
 
 def tables(target: Target) -> set[str]:
@@ -42,14 +39,13 @@ def tables(target: Target) -> set[str]:
 GOOD = "id,word\n" + "".join(f"{n},w{n}\n" for n in range(40))
 
 
-@pytest.mark.parametrize(("mode", "table"), [("replace", "t"), ("create", "fresh")])
-def test_rows_arrive_in_innodb(target, tmp_path, mode, table):
-    job = run(created(target, tmp_path, GOOD, table, mode=mode))
+def test_rows_arrive_and_the_engine_stays(target, tmp_path):
+    job = run(created(target, tmp_path, GOOD))
     assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
     assert job.chunks.count() > 3
-    assert rows_of(target.address, f"SELECT COUNT(*), MAX(id) FROM {table}") == [(40, 39)]
+    assert rows_of(target.address, "SELECT COUNT(*), MAX(id) FROM t") == [(40, 39)]
     with connect(target.address) as connection:
-        assert read_table(connection, target.database, table).engine == "InnoDB"
+        assert read_table(connection, target.database, "t").engine == "MyISAM"
 
 
 def test_a_bad_row_late_in_the_file_drops_what_is_staged(target, tmp_path):

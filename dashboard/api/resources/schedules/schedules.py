@@ -22,10 +22,10 @@ from importer.access import audit
 from importer.access.policy import seen
 from importer.connections.by_hand.connection_files import named_connection
 from importer.engine.errors import Problem
-from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
 from importer.models import ImportJob, MappingPreset, Schedule
 from importer.preparation import presets
 from importer.schedules import ScheduleRequest, serialization
+from importer.schedules.commands import DEFAULT_LIMIT, NO_LIMIT
 
 router = Router(tags=["schedules"])
 

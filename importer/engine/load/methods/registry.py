@@ -19,7 +19,6 @@ MODULES = {
     "load_data_infile": "load_data_infile",
     "insert": "inserts.insert",
     "insert_prepared": "inserts.insert_prepared",
-    "insert_single": "inserts.insert",
 }
 assert MODULES.keys() == METHODS.keys()
 

@@ -83,7 +83,7 @@ class BadRowIsolator:
         quote = f" It says: {result.first_warning.reason}" if result.first_warning else ""
         raise TargetProblem(
             f"The server would change or skip rows, and does not say which.{quote}",
-            advice="Load the file with load_as innodb, which finds the rows, or look for them yourself.",
+            advice="Load the file into an InnoDB table, which finds the rows, or look for them yourself.",
         )
 
     def _load_whole(self) -> bool:

@@ -28,7 +28,7 @@ def index_deferral(context: PlanningContext) -> TemporaryChanges | None:
 
 def keys_deferred_in_staging(context: PlanningContext) -> tuple[KeyDefinition, ...]:
     """The keys that the staging table of mode replace gets only after all rows are loaded."""
-    if context.options.mode != "replace" or context.staging_engine != "InnoDB" or not _wanted(context):
+    if context.options.mode != "replace" or context.table.engine != "InnoDB" or not _wanted(context):
         return ()
     keys, _ = _may_go(context)
     return keys
@@ -111,8 +111,8 @@ def _hindrance(context: PlanningContext) -> str:
     """Why no key can be dropped; "" if keys can."""
     if context.server.careful:
         return f"no key is dropped on {context.server.flavour}, where imports take the safe path"
-    if context.staging_engine != "InnoDB":
-        return f"a {context.staging_engine} table is filled with its keys disabled"
+    if context.table.engine != "InnoDB":
+        return f"a {context.table.engine} table is filled with its keys disabled"
     if context.stages or context.indexes.obstacle:
         return "" if context.stages else context.indexes.obstacle
     if not context.indexes.empty:

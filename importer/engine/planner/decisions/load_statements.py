@@ -61,9 +61,7 @@ def _statements(context: PlanningContext, method: Method) -> LoadStatements:
 
 
 def _without_markers(context: PlanningContext) -> list[ColumnMapping]:
-    """The mapping for chunks in which the scan found no NULL marker; where it checks no values, it finds none."""
-    if not context.options.checks:
-        return list(context.mapping)
+    """The mapping for chunks in which the scan found no NULL marker."""
     types = {column.name.lower(): column.column_type for column in context.table.columns}
     return [without_markers(each, types[each.column.lower()]) if each.column else each for each in context.mapping]
 

@@ -1,7 +1,5 @@
 """Decides the method that loads the chunks: the fastest that the server allows, or the requested one."""
 
-from dataclasses import replace
-
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.methods import AUTO, FROM_FILE, METHODS, Method, best_allowed, how_to_allow_local
@@ -17,7 +15,6 @@ def choose_method(context: PlanningContext) -> tuple[Method, Reason]:
         return method, _automatic_reason(method, context.server)
     method = FROM_FILE if context.options.method == AUTO else METHODS[context.options.method]
     method.require(context.server)
-    method.require_size(context.data_bytes)
     if method.from_file and not context.server_file:
         raise TargetProblem(
             "The server cannot read this file itself.", advice="Choose another method.", option="method"
@@ -27,13 +24,7 @@ def choose_method(context: PlanningContext) -> tuple[Method, Reason]:
 
 def rows_per_statement(options: Options, method: Method) -> int | None:
     """The number of rows of an INSERT; None for the methods that send files."""
-    return (options.rows_per_statement or method.rows) if method.groups_rows else method.rows
-
-
-def with_commits_of(options: Options) -> Options:
-    """The options, with a commit for each statement where the method has one row in each."""
-    method = METHODS.get(options.method)
-    return replace(options, commit_rows=1) if method and method.rows == 1 else options
+    return (options.rows_per_statement or method.rows) if method.inserts else None
 
 
 def _automatic_reason(method: Method, server: Server) -> Reason:

@@ -49,7 +49,7 @@ def _fixed(context: PlanningContext) -> _Choice | None:
         winner = "first" if context.options.on_duplicate == "skip" else "last"
         return _Choice(1, f"of rows with one key, the {winner} in the file stays", fixed=True)
     if not context.rolls_back:
-        return _Choice(1, f"{context.staging_engine} lets one session write", fixed=True)
+        return _Choice(1, f"{context.table.engine} lets one session write", fixed=True)
     if context.options.lock_table:
         return _Choice(1, "each holds the table's lock", fixed=True)
     return None

@@ -67,10 +67,9 @@ def _stores_alike(
     context: PlanningContext, method: Method, mapping: Sequence[ColumnMapping], charsets: frozenset[str]
 ) -> bool:
     """Whether the stored values depend on character sets only, and all columns of text have one of `charsets`."""
-    if not context.options.checks or method.inserts:
-        return False
     if (
-        context.fillings
+        method.inserts
+        or context.fillings
         or context.numbers_rows
         or context.stored_behind_triggers
         or not all(is_plain(each) for each in mapping)

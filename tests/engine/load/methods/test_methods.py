@@ -15,7 +15,7 @@ from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.source.records import large_values
-from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
+from tests.engine.loads import HEADERLESS, Unchecked, load_bytes, rows_of, run_sql
 from tests.engine.preflight.test_preflight import setting
 from tests.generated import Bench, make_case
 from tests.targets import TestServer
@@ -23,13 +23,9 @@ from tests.targets import TestServer
 pytestmark = pytest.mark.both_servers
 
 # One that reads a file on the server has tests of its own (tests/importer/connections/by_hand/test_read_by_server.py).
-MANY = [
-    each.name
-    for each in METHODS.values()
-    if each.name not in ("load_data_local", "insert_single") and not each.from_file
-]
+MANY = [each.name for each in METHODS.values() if each.name != "load_data_local" and not each.from_file]
 CASES = 40
-REJECT = Options(on_error="reject", checks=False)
+REJECT = Unchecked(on_error="reject")
 
 TYPES = (
     "n INT, name VARCHAR(12), small CHAR(5) CHARACTER SET latin1, price DECIMAL(6,2), f DOUBLE, day DATE,"
@@ -73,11 +69,13 @@ def every_record_large():
         yield
 
 
-def came_of(database: Address, folder: Path, method: str, create: str, data: str, fields, options, **kwargs):
+def came_of(
+    database: Address, folder: Path, method: str, create: str, data: str, fields, options, *, rows: int = 3, **kwargs
+):
     """What came of the data: the table, the tally, and the rejected lines, as bytes and with the columns at fault."""
     run_sql(database, "DROP TABLE IF EXISTS t, millrace_ledger", f"CREATE TABLE t ({create}) CHARACTER SET utf8mb4")
     own = Path(tempfile.mkdtemp(dir=folder))
-    asked = replace(options, method=method, rows_per_statement=3 if method != "insert_single" else None)
+    asked = replace(options, method=method, rows_per_statement=rows)
     loaded = load_bytes(database, own, data.encode(), fields, asked, **kwargs)
     reasons = [(row[0], row[2]) for row in loaded.explained]
     return rows_of(database, "SELECT * FROM t ORDER BY 1"), loaded.tally, loaded.raw, reasons
@@ -91,13 +89,13 @@ def without_columns(came):
 def the_same(database: Address, folder: Path, create: str, data: str, fields, options=REJECT, **kwargs):
     """What came of it by LOAD DATA LOCAL; asserts that the others make the same of it."""
 
-    def came(method: str):
-        return came_of(database, folder, method, create, data, fields, options, **kwargs)
+    def came(method: str, rows: int = 3):
+        return came_of(database, folder, method, create, data, fields, options, rows=rows, **kwargs)
 
     wanted = came("load_data_local")
     for method in MANY:
         assert came(method) == wanted, method
-    assert without_columns(came("insert_single")) == without_columns(wanted)
+    assert without_columns(came("insert", rows=1)) == without_columns(wanted)
     with every_record_large():
         assert without_columns(came("insert")) == without_columns(wanted)
     return wanted

@@ -7,12 +7,11 @@ import pytest
 
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
-from importer.engine.plan.options import Options
-from tests.engine.loads import counting_loads, load_bytes, rows_of, run_sql
+from tests.engine.loads import Unchecked, counting_loads, load_bytes, rows_of, run_sql
 
 pytestmark = pytest.mark.both_servers
 
-STOP = Options(checks=False)
+STOP = Unchecked()
 COLUMNS = (
     "first {type}, n DECIMAL(9,3), f DOUBLE, d DATETIME(3), y YEAR, e ENUM('a','b'), s SET('x','y'),"
     " b VARBINARY(9), c CHAR(9) CHARACTER SET latin1, j JSON, i BIT(8), t TEXT, u INT UNIQUE"

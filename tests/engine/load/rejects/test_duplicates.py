@@ -9,14 +9,13 @@ from importer.engine.errors import RowsRefused, TargetProblem
 from importer.engine.load.outcome import Tally
 from importer.engine.load.rejects.reject_files import LONGEST_SKIPPED
 from importer.engine.mysql.connection import Address
-from importer.engine.plan.options import Options
-from tests.engine.loads import REJECT, account_with, counting_loads, load_bytes, rows_of, run_sql
+from tests.engine.loads import REJECT, Unchecked, account_with, counting_loads, load_bytes, rows_of, run_sql
 
 pytestmark = pytest.mark.both_servers
 
-STOP = Options(checks=False)
-SKIP = Options(on_duplicate="skip", checks=False)
-REPLACE = Options(on_duplicate="replace", checks=False)
+STOP = Unchecked()
+SKIP = Unchecked(on_duplicate="skip")
+REPLACE = Unchecked(on_duplicate="replace")
 
 
 class TestFail:

@@ -17,6 +17,7 @@ from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
 from tests.engine.loads import (
     REJECT,
+    Unchecked,
     account_with,
     counting_loads,
     load_bytes,
@@ -30,17 +31,17 @@ from tests.targets import TestServer
 
 pytestmark = pytest.mark.both_servers
 
-STOP = Options(checks=False)
+STOP = Unchecked()
 
 
 class TestRowsThatTheServerNames:
-    @pytest.mark.one_of("checks")
+    @pytest.mark.one_of("kind")
     @pytest.mark.parametrize("bad", [{0}, {199}, {100}, {0, 1, 2, 198, 199}, set(range(200)), set(range(0, 200, 2))])
-    @pytest.mark.parametrize("checks", [False, True])
-    def test_wherever_they_are(self, database: Address, tmp_path: Path, bad: set[int], checks: bool):
+    @pytest.mark.parametrize("kind", [Options, Unchecked])
+    def test_wherever_they_are(self, database: Address, tmp_path: Path, bad: set[int], kind: type):
         run_sql(database, "CREATE TABLE t (n INT, v VARCHAR(10))")
         lines = [f"{n},{'far too long for it' if n in bad else n}\n" for n in range(200)]
-        options = replace(REJECT, checks=checks)
+        options = kind(on_error="reject")
         loaded = load_bytes(database, tmp_path, "".join(lines).encode(), ("n", "v"), options, chunk_bytes=500)
         assert loaded.lines == [n + 1 for n in sorted(bad)]
         assert loaded.raw.decode() == "".join(lines[n] for n in sorted(bad))
@@ -49,12 +50,12 @@ class TestRowsThatTheServerNames:
         with connect(database) as connection:
             assert sum(ledger.rows_by_chunk(connection, "job-1").values()) == 200
 
-    @pytest.mark.one_of("checks")
-    @pytest.mark.parametrize("checks", [False, True])
-    def test_are_explained(self, database: Address, tmp_path: Path, checks: bool):
+    @pytest.mark.one_of("kind")
+    @pytest.mark.parametrize("kind", [Options, Unchecked])
+    def test_are_explained(self, database: Address, tmp_path: Path, kind: type):
         run_sql(database, "CREATE TABLE t (n INT NOT NULL, v VARCHAR(3), d DATE)")
         data = b'1,"a\nb",2024-01-01\nx,abc,2024-01-01\n3\n4,"=1+1",2024-01-01\n5,"d\n\n""d",2024-02-30\n6,f,2024-01-02'
-        loaded = load_bytes(database, tmp_path, data, ("n", "v", "d"), replace(REJECT, checks=checks))
+        loaded = load_bytes(database, tmp_path, data, ("n", "v", "d"), kind(on_error="reject"))
         told = [row[:4] for row in loaded.explained]
         assert told == [
             ["3", "19", "n", "x"],
@@ -226,28 +227,26 @@ class TestMany:
 class TestRounding:
     DATA = b"1.25,ab\n1.259,ab\n2.5,ab   \n3,ab\n"
 
-    @pytest.mark.one_of("checks")
-    @pytest.mark.parametrize("checks", [False, True])
-    def test_is_a_notice(self, database: Address, tmp_path: Path, checks: bool):
+    @pytest.mark.one_of("kind")
+    @pytest.mark.parametrize("kind", [Options, Unchecked])
+    def test_is_a_notice(self, database: Address, tmp_path: Path, kind: type):
         run_sql(database, "CREATE TABLE t (n DECIMAL(5,2), v VARCHAR(3))")
-        loaded = load_bytes(database, tmp_path, self.DATA, ("n", "v"), Options(checks=checks))
+        loaded = load_bytes(database, tmp_path, self.DATA, ("n", "v"), kind())
         assert loaded.tally == Tally(4)
         assert {each.column: each.values for each in loaded.outcomes[0].notices} == {"n": 1, "v": 1}
 
-    @pytest.mark.one_of("checks")
-    @pytest.mark.parametrize("checks", [False, True])
-    def test_is_a_reject_if_asked(self, database: Address, tmp_path: Path, checks: bool):
+    @pytest.mark.one_of("kind")
+    @pytest.mark.parametrize("kind", [Options, Unchecked])
+    def test_is_a_reject_if_asked(self, database: Address, tmp_path: Path, kind: type):
         run_sql(database, "CREATE TABLE t (n DECIMAL(5,2), v VARCHAR(3))")
-        loaded = load_bytes(
-            database, tmp_path, self.DATA, ("n", "v"), replace(REJECT, rounding="reject", checks=checks)
-        )
+        loaded = load_bytes(database, tmp_path, self.DATA, ("n", "v"), kind(on_error="reject", rounding="reject"))
         assert (loaded.lines, loaded.tally) == ([2, 3], Tally(2, rejected=2))
 
-    @pytest.mark.one_of("checks")
-    @pytest.mark.parametrize("checks", [False, True])
-    def test_of_more_values_than_the_server_lists_is_counted(self, database: Address, tmp_path: Path, checks: bool):
+    @pytest.mark.one_of("kind")
+    @pytest.mark.parametrize("kind", [Options, Unchecked])
+    def test_of_more_values_than_the_server_lists_is_counted(self, database: Address, tmp_path: Path, kind: type):
         run_sql(database, "CREATE TABLE t (n DECIMAL(5,2))")
-        options = Options(on_error="reject", checks=checks)
+        options = kind(on_error="reject")
         with account_with(database, "SELECT, INSERT, CREATE, UPDATE") as account:
             loaded = load_bytes(account, tmp_path, b"1.259\n1.25\nx\n" * 3000, ("n",), options)
         assert loaded.tally == Tally(6000, rejected=3000)

@@ -18,13 +18,12 @@ from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
 from importer.engine.mysql.infile.named_pipes import PREFIX, PipeWriter, pipe_in
-from importer.engine.plan.options import Options
-from tests.engine.loads import account_with, rows_of, run_sql, works
+from tests.engine.loads import Unchecked, account_with, rows_of, run_sql, works
 from tests.stack import wait_until
 
 pytestmark = pytest.mark.both_servers
 
-BY_PIPE = Options(method="load_data_server", checks=False)
+BY_PIPE = Unchecked(method="load_data_server")
 DIES = """
 import os, sys
 from pathlib import Path
