@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # Files of Millrace that a load of three rows by command executes.
-MOST_FILES = 478
+MOST_FILES = 479
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class Part:
 
 
 BUDGET = (
-    Part("config", (".py",), 2_302),
+    Part("config", (".py",), 2_303),
     Part("importer/engine", (".py",), 39_200),
     Part("importer/engine", (".c", ".h"), 2_532),
-    Part("importer", (".py",), 40_945, without=("importer/engine",)),
+    Part("importer", (".py",), 41_109, without=("importer/engine",)),
     Part("dashboard", (".py",), 19_931),
     Part("millrace_client", (".py",), 1_180),
-    Part("templates", (".html", ".txt"), 4_586),
+    Part("templates", (".html", ".txt"), 4_587),
     Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 9_677),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 77_380),
+    Part("tests", (".py", ".js", ".ts", ".go"), 77_560),
 )
 
 

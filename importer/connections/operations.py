@@ -67,6 +67,13 @@ def reasons_hidden() -> Iterator[None]:
         raise NoConnection(reasons.PLACE_REASON_HIDDEN, advice=advice, retryable=problem.retryable) from problem
 
 
+def seen(connection: SourceConnection, name: str) -> ListedFile | None:
+    """The file of this name as it is now; None if it is not there. Raises Problem as find() does."""
+    with reasons_hidden():
+        found: ListedFile | None = _location(connection).seen(name)
+        return found
+
+
 def fetch(connection: SourceConnection, file: ListedFile, user: User | None = None) -> SourceFile:
     """A READY source of a listed file: a local copy, or a reference to the remote file if ranges of it can be read.
 

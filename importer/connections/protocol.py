@@ -23,6 +23,9 @@ class RemoteLocation(Protocol):
     def folders(self, folder: tuple[str, ...]) -> list[str]:
         """The names of the folders in a folder below the base, sorted; none where the server gives no list."""
 
+    def seen(self, name: str) -> ListedFile | None:
+        """The file of this name as it is now; None if there is none."""
+
     def head(self, file: ListedFile, size: int) -> bytes:
         """The first `size` bytes of the file, or all if it has fewer. Makes no copy."""
 

@@ -85,6 +85,7 @@ from importer.jobs.steps.scanning import (
     renew_scan,
     scanned_rows,
 )
+from importer.jobs.steps.source_changes import find_changes, record_changes
 from importer.jobs.steps.staging import (
     claim_clean,
     claim_finish,
@@ -160,6 +161,7 @@ __all__ = [
     "fairest_chunk",
     "fall_back",
     "figures",
+    "find_changes",
     "finish_scan",
     "imported_since",
     "imports_since_restore",
@@ -192,6 +194,7 @@ __all__ = [
     "record_applied_changes",
     "record_backup",
     "record_cancelled",
+    "record_changes",
     "record_clean",
     "record_copy",
     "record_definition",

@@ -22,6 +22,8 @@ def verify_job(job_id: int, then: FollowUp) -> None:
     try:
         with traces.span("verify", job.trace):
             missing = set() if _is_finished(job) else lost_chunks(job)
+        if not missing and (changes := jobs.find_changes(job, lambda: jobs.renew_step(job, None))):
+            jobs.record_changes(job, changes)
     except Exception as error:
         then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
         return

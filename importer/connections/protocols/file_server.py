@@ -91,6 +91,10 @@ class FileServer(ABC):
         with self._translated_errors("/".join(folder)), self._signed_in() as session:
             return sorted(each for each in self._folders(session, folder) if not is_left_out(each))
 
+    def seen(self, name: str) -> ListedFile | None:
+        with self._translated_errors(name), self._signed_in() as session:
+            return self._seen(session, name)
+
     def head(self, file: ListedFile, size: int) -> bytes:
         with self._translated_errors(file.name), self._signed_in() as session:
             self._require_same(session, file)

@@ -102,6 +102,13 @@ class Folder:
         finally:
             os.close(folder)
 
+    def seen(self, name: str) -> ListedFile | None:
+        *above, last = name.split("/")
+        with self._translated_errors(name), suppress(FileNotFoundError), self._opened(tuple(above)) as folder:
+            found = _stat_at(folder, last)
+            return _listed_file(name, found) if found and stat.S_ISREG(found.st_mode) else None
+        return None
+
     def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
         """A reference to the file, without a copy."""
         del user  # Not an upload: the file keeps its owner.

@@ -125,6 +125,9 @@ class WebServer:
         del folder
         return []
 
+    def seen(self, name: str) -> ListedFile | None:
+        return next(iter(self.find(Pattern(name))), None)
+
     def head(self, file: ListedFile, size: int) -> bytes:
         """The first bytes; a server that knows no ranges sends more, which is not read."""
         with self._response("GET", file.name, {"Range": f"bytes=0-{size - 1}"}) as answer:

@@ -61,6 +61,10 @@ class Bucket:
                 refuse_too_many(len(found), self._connection.base)
         return sorted(each for each in found if each and not is_left_out(each))
 
+    def seen(self, name: str) -> ListedFile | None:
+        found = self._present(name)
+        return ListedFile(name, found["ContentLength"], found["LastModified"], found["ETag"]) if found else None
+
     def head(self, file: ListedFile, size: int) -> bytes:
         return self.read(file.name, file.etag, 0, min(size, file.size or 0)) if file.size else b""
 
@@ -135,9 +139,15 @@ class Bucket:
 
     def _etag(self, name: str) -> str | None:
         """The object's current ETag; None if it does not exist."""
+        found = self._present(name)
+        return str(found["ETag"]) if found else None
+
+    def _present(self, name: str) -> dict[str, Any] | None:
+        """What the store says of the object now; None if it does not exist."""
         with self._translated_errors(name):
             try:
-                return str(self._client.head_object(Bucket=self._bucket, Key=self._prefix + name)["ETag"])
+                found: dict[str, Any] = self._client.head_object(Bucket=self._bucket, Key=self._prefix + name)
+                return found
             except ClientError as error:
                 if code_of(error) in MISSING:
                     return None

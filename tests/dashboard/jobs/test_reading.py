@@ -44,3 +44,9 @@ def test_notes_name_the_field_of_the_form_and_no_flag_of_the_command(browser, us
 
 def test_a_job_of_an_older_version_has_no_card(browser, user):
     assert "How the file was read" not in page(browser, make_job("succeeded"))
+
+
+def test_a_file_that_has_grown_is_named(browser):
+    change = {"file": "a.csv", "kind": "grown", "bytes": 7, "what": "7 bytes were appended.", "advice": "Import them."}
+    html = page(browser, make_job(ImportJob.Status.SUCCEEDED, balanced=True, source_changes_json=[change]))
+    assert "7 bytes were appended. Import them." in html

@@ -11,12 +11,12 @@ from importer import jobs
 from importer.connections import operations
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.models import SourceConnection
+from importer.models import ImportJob, SourceConnection
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources.store import object_ranges
 from scripts.flights import TABLE, flights_file
 from tests.file_servers.ftp import ftp_files
-from tests.importer.steps import run
+from tests.importer.steps import run, until
 from tests.stack import ROOT
 from tests.targets import on_one_server, saved_target
 
@@ -39,7 +39,7 @@ def web_source(web, flights) -> SourceConnection:
 
 @pytest.fixture
 def sftp_source(sftp_server, flights) -> SourceConnection:
-    (sftp_server.root / "flights").mkdir()
+    (sftp_server.root / "flights").mkdir(exist_ok=True)
     (sftp_server.root / "flights/flights-20130101.csv").write_bytes(flights)
     connection = SourceConnection(name="flights", kind="sftp", base=f"{sftp_server.url}/flights")
     connection.settings = {"user": "me", "host_key": sftp_server.host_key}
@@ -68,11 +68,16 @@ def ftp_source(tmp_path, flights) -> Iterator[SourceConnection]:
         yield connection
 
 
-@pytest.mark.parametrize("kind", ["web", "sftp", "ftp", "s3"])
-@on_one_server
-def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path: Path, flights, request):
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-    connection = request.getfixturevalue(f"{kind}_source")
+@pytest.fixture
+def folder_source(tmp_path, flights, settings) -> SourceConnection:
+    settings.IMPORT_FOLDERS = [tmp_path / "folder"]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/flights-20130101.csv").write_bytes(flights)
+    return SourceConnection(name="flights", kind="folder", base=str(tmp_path / "folder"))
+
+
+def planned(connection: SourceConnection, database) -> ImportJob:
+    """An import of the connection's file into a new table of flights."""
     connection.private_allowed = True
     connection.save()
     with connect(database) as server:
@@ -80,10 +85,55 @@ def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path:
     (found,) = operations.find(connection, "flights-{date:%Y%m%d}.csv", datetime(2013, 1, 1, tzinfo=UTC), UTC)
     source = operations.fetch(connection, found)
     options = Options(chunk_bytes=2**17)
-    job = run(jobs.create(prepare(source, saved_target(database), "flights", ImportRequest(options=options))))
-    assert (job.status, job.balanced) == ("succeeded", True), job.problem
+    return jobs.create(prepare(source, saved_target(database), "flights", ImportRequest(options=options)))
+
+
+@pytest.mark.parametrize("kind", ["web", "sftp", "ftp", "s3"])
+@on_one_server
+def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path: Path, flights, request):
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    job = run(planned(request.getfixturevalue(f"{kind}_source"), database))
+    assert (job.status, job.balanced, job.source_changes_json) == ("succeeded", True, []), job.problem
     with connect(database) as server:
         assert fetch_all(server, "SELECT COUNT(*), MIN(day) FROM flights") == [(ROWS, 1)]
     # Where ranges can be read, nothing was copied.
     assert settings.UPLOAD_DIR.exists() == (kind != "s3")
     assert job.chunks.count() > 2
+
+
+@pytest.mark.parametrize(("more", "change"), [(b"2013,1\n", ("grown", 7)), (b"", ("changed", 0))])
+@pytest.mark.parametrize("kind", ["web", "sftp", "ftp", "s3", "folder"])
+@on_one_server
+def test_a_file_that_is_written_meanwhile(
+    kind, database, transactional_db, settings, tmp_path, flights, request, more, change
+):
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    connection = request.getfixturevalue(f"{kind}_source")
+    job = planned(connection, database)
+    until(job, "verify")
+    written = (flights + more) if more else flights[:-100]
+    if kind == "web":
+        request.getfixturevalue("web").files["/flights-20130101.csv"] = written
+    elif kind == "s3":
+        client = request.getfixturevalue("s3_server").client
+        client.put_object(Bucket="files", Key="flights/flights-20130101.csv", Body=written)
+    else:
+        root = request.getfixturevalue("sftp_server").root / "flights" if kind == "sftp" else tmp_path / kind
+        (root / "flights-20130101.csv").write_bytes(written)
+    job = run(job)
+    assert (job.status, job.loaded_rows) == ("succeeded", ROWS)
+    assert [(each["kind"], each["bytes"]) for each in job.source_changes_json] == [change]
+
+
+@on_one_server
+def test_a_place_that_does_not_answer_at_the_end_is_named(
+    web_source, web, database, transactional_db, settings, tmp_path
+):
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    job = planned(web_source, database)
+    until(job, "verify")
+    SourceConnection.objects.update(base="http://127.0.0.1:9")
+    job = run(job)
+    (change,) = job.source_changes_json
+    assert (job.status, change["kind"]) == ("succeeded", "unknown")
+    assert change["what"].startswith("Whether flights-20130101.csv has changed since it was read is not known: ")
