@@ -31,7 +31,7 @@ DEFAULT_PORT = 3306
 # The fields that say where the tables are; and the imports that must go there again: they have not ended, or have left
 # something there.
 PLACE = ("host", "port", "database")
-BOUND = ~Q(status__in=ImportJob.ENDED) | Q(unrestored=True) | Q(left_changed=True) | Q(leftover=True)
+BOUND = ~Q(status__in=ImportJob.ENDED) | Q(unrestored=True) | Q(left_changed=True) | Q(staging__in=ImportJob.LEFTOVER)
 MOST_NAMED = 10
 URL_SHAPE = (
     "Write it as mysql://USER@HOST:PORT/DATABASE, or mysql://USER@localhost/DATABASE?socket=PATH; % @ : / in a name as"

@@ -66,7 +66,7 @@ def advance(job_id: int) -> list[Message]:
                 return [*_release_untouched_table(job), *_steps_before_approval(job)]
             case Status.LOADING | Status.PAUSED if job.awaits_changes:
                 return _queue_step(job, "arrange")
-            case Status.LOADING if job.stages and not (job.staged or job.finished):
+            case Status.LOADING if job.stages and job.staging in ImportJob.UNMADE:
                 # The types are read from the whole file, or from the plain copy, which the scan makes.
                 return _scan_step(job) if job.awaits_whole_file else _queue_step(job, "stage")
             case Status.LOADING:
@@ -112,7 +112,7 @@ def _steps_before_approval(job: ImportJob) -> list[Message]:
         return [Message("advance", job.pk)] if approval.release(job) else []
     if not job.scan_finished:
         return _scan_step(job)
-    if job.approval_asked_at is None and job.new_table_json and not job.staged:
+    if job.approval_asked_at is None and job.new_table_json and job.staging in ImportJob.UNMADE:
         return _queue_step(job, "stage")
     if job.approval_asked_at is None:
         approval.ask(job)
@@ -279,7 +279,7 @@ def _release_untouched_table(job: ImportJob) -> list[Message]:
     It has had the table if the server refused its method. Not while other workers still load its chunks.
     """
     at_work = job.chunks.filter(status__in=(*Chunk.IN_FLIGHT, Chunk.Status.LOADED)).exists()
-    done = at_work or job.staged or job.leftover or job.unrestored or job.arrangement_json
+    done = at_work or job.leftover or job.unrestored or job.arrangement_json
     if done or not job.table_claim or not change(job.pk, [Status.UNAPPROVED], table_claim=None):
         return []
     return _wake_next_of_table(job)

@@ -78,8 +78,8 @@ def why_rows_are_gone(job: ImportJob) -> Problem | None:
     if job.stages and not job.finished:
         return None
     first = job.chunks.filter(status=Chunk.Status.LOADED).aggregate(at=Min("finished_at"))["at"]
-    swapped = others_of_table(job).filter(options_json__mode__in=SWAPPING, finished=True, restored_at=None)
-    later = swapped.filter(loaded_at__gte=first).order_by("pk").last() if first else None
+    swapped = others_of_table(job).filter(options_json__mode__in=SWAPPING, staging__in=ImportJob.FINISHED)
+    later = swapped.filter(restored_at=None, loaded_at__gte=first).order_by("pk").last() if first else None
     if later is None:
         return None
     return Problem(
@@ -121,7 +121,7 @@ def _refuse_begun(source: SourceFile, target: Target, schema: str, table: str) -
         status=ImportJob.Status.SUCCEEDED, balanced=True
     )
     begun = incomplete.exclude(rows_gone()).alias(rows=ROWS_IN_TABLE)
-    left_rows = Q(rows__gt=0) & (Q(options_json__mode="append") | Q(finished=True))
+    left_rows = Q(rows__gt=0) & (Q(options_json__mode="append") | Q(staging__in=ImportJob.FINISHED))
     job = begun.filter(~Q(status__in=ImportJob.ENDED) | left_rows).order_by("-pk").first()
     if job:
         raise _in_part(job, source)

@@ -108,9 +108,9 @@ def rows_gone() -> Exists | Q:
     their rows.
     """
     same = ImportJob.objects.filter(
-        target=OuterRef("target"), schema_name=OuterRef("schema_name"), table_name=OuterRef("table_name")
-    )
-    swapped = same.filter(options_json__mode__in=SWAPPING, finished=True, trial=None).exclude(pk=OuterRef("pk"))
+        target=OuterRef("target"), schema_name=OuterRef("schema_name"), table_name=OuterRef("table_name"), trial=None
+    ).exclude(pk=OuterRef("pk"))
+    swapped = same.filter(options_json__mode__in=SWAPPING, staging__in=ImportJob.FINISHED)
     stays = swapped.filter(restored_at=None, loaded_at__gt=OuterRef("loaded_at"))
     between = swapped.filter(loaded_at__lt=OuterRef("loaded_at"), restored_at__gt=OuterRef("loaded_at"))
     return Q(Exists(stays)) | Q(Exists(between))

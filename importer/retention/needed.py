@@ -16,7 +16,7 @@ Status = ImportJob.Status
 RETRIED = [Status.FAILED, Status.CANCELLED]
 
 _LABS = Lab.objects.exclude(status__in=Lab.ENDED)
-_LEFT_ROWS = Q(finished=True) | (
+_LEFT_ROWS = Q(staging__in=ImportJob.FINISHED) | (
     (Q(loaded_rows__gt=0) | IN_BACKUP) & (Q(options_json__mode="append") | ~Q(options_json__has_key="mode"))
 )
 # A later run of the schedule retries the import, because a new one would load its rows a second time.
@@ -26,7 +26,7 @@ _SCHEDULE_CONTINUES = Q(Exists(DiscoveredFile.objects.filter(job=OuterRef("pk"))
 CHUNK_OBSTACLES: Mapping[str, Q] = {
     "it has not ended": ~Q(status__in=ImportJob.ENDED),
     "a step of it is under way": ~Q(step="") | Q(table_claim__isnull=False),
-    "what it has changed on the server is not undone yet": Q(leftover=True) | Q(unrestored=True),
+    "what it has changed on the server is not undone yet": Q(staging__in=ImportJob.LEFTOVER) | Q(unrestored=True),
     "its page has the SQL of keys that are missing; a retry builds them": Q(left_changed=True),
     "a schedule continues from it; retry it, or forget its file (millrace schedule forget)": _SCHEDULE_CONTINUES,
     "a lab is at work on it": Q(Exists(_LABS.filter(of_job=OuterRef("pk")))),

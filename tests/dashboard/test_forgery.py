@@ -24,7 +24,7 @@ PAGES = sorted(name for name in NAMES if name in RULES and not RULES[name].publi
 PLANTED: dict[str, Any] = {
     "is_staff": True, "is_superuser": True, "role": "admin", "status": "succeeded", "outcome": "loaded",
     "table_claim": "planted", "plain_copy": "planted", "path": "/planted", "password_ciphertext": "planted",
-    "secrets_ciphertext": "planted", "key": "00000000-0000-0000-0000-000000000000", "balanced": True, "finished": True,
+    "secrets_ciphertext": "planted", "key": "00000000-0000-0000-0000-000000000000", "balanced": True, "staging": "done",
 }  # fmt: skip
 PEOPLE = ("created_by", "uploaded_by", "asked_by", "user")
 

@@ -23,6 +23,10 @@ CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 # as "no code has used the field since 0.3".
 EXCEPTIONS: dict[str, str] = {
     "0002_attempts: Remove field past_attempts_json from importjob": "no release has had the field",
+    **{
+        f"0005_staging: Remove field {flag} from importjob": "no release has had the field"
+        for flag in ("finished", "leftover", "staged")
+    },
 }
 
 GONE = (migrations.RemoveField, migrations.DeleteModel, migrations.RenameField, migrations.RenameModel)

@@ -155,7 +155,7 @@ class TestAddOrReplace:
             ("loading", {}),
             ("failed", {"left_changed": True}),
             ("failed", {"unrestored": True}),
-            ("failed", {"leftover": True}),
+            ("failed", {"staging": "merged"}),
         ],
     )
     def test_a_target_that_imports_must_go_back_to_stays_where_it_is(self, status, left):

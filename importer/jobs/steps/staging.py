@@ -1,10 +1,9 @@
 """Modes that stage: claims and results of creating the staging table, of the finishing step, and of cleaning up."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
-from django.db.models import F, QuerySet, Sum
+from django.db.models import Case, F, QuerySet, Sum, Value, When
 from django.utils import timezone
 
 from importer.engine.load.outcome import Tally
@@ -18,6 +17,7 @@ from importer.jobs.permission import why_forbidden
 from importer.jobs.transitions import (
     STEP,
     JobStep,
+    Staging,
     Status,
     backoff,
     change_status,
@@ -40,7 +40,7 @@ def claim_stage(job_id: int) -> ImportJob | None:
     job = claim_step(job_id, "stage")
     if job and job.status != Status.UNAPPROVED:
         # Set before the table is created: whichever error follows, the sweeper will look for it.
-        held_step(job).update(leftover=True)
+        held_step(job).filter(staging=Staging.NONE).update(staging=Staging.BEGUN)
     return job
 
 
@@ -70,7 +70,9 @@ def record_staged(job: ImportJob, digest: str) -> bool:
     """Record the staging table, with its Table.digest. False: another worker has the step, or the job is ending."""
     plan = {**job.plan_json, "table_digest": digest}
     mine = held_step(job).filter(step=JobStep.STAGING, status__in=[Status.LOADING, Status.PAUSED])
-    return bool(mine.update(staged=True, plan_json=plan, step_failures=0, version=F("version") + 1, **no_step()))
+    return bool(
+        mine.update(staging=Staging.READY, plan_json=plan, step_failures=0, version=F("version") + 1, **no_step())
+    )
 
 
 def claim_finish(job_id: int) -> ImportJob | None:
@@ -115,7 +117,7 @@ def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> b
     return change_status(
         mine,
         status=after_all_rows(job),
-        finished=True,
+        staging=Staging.MERGED,
         index_seconds=index_seconds,
         loaded_rows=tally.loaded,
         replaced_rows=tally.replaced + _sum(job, "replaced_rows"),
@@ -140,11 +142,11 @@ def claim_clean(job_id: int) -> ImportJob | None:
 
 def record_clean(job: ImportJob) -> None:
     """Record that the job has no staging table on the target any more; unless it is finished, its counts become 0."""
-    gone: dict[str, Any] = {"leftover": False, "staged": False, "step_failures": 0, "version": F("version") + 1}
-    held_step(job).update(**gone, **no_step())
+    gone = Case(When(staging__in=ImportJob.FINISHED, then=Value(Staging.DONE)), default=Value(Staging.NONE))
+    held_step(job).update(staging=gone, step_failures=0, version=F("version") + 1, **no_step())
     counts = ("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "committed_bytes")
     nothing = dict.fromkeys(counts, 0)
-    held_step(job).filter(status__in=NOT_DONE, finished=False).update(**nothing)
+    held_step(job).filter(status__in=NOT_DONE, staging=Staging.NONE).update(**nothing)
 
 
 def cleaning_failed(job: ImportJob) -> list[Message]:
@@ -158,5 +160,5 @@ def cleaning_failed(job: ImportJob) -> list[Message]:
 
 def leftovers(on: Target | None = None) -> list[int]:
     """Jobs that have ended and may have left a staging table on their target, or on this one."""
-    ended = ImportJob.objects.filter(status__in=ImportJob.ENDED, leftover=True)
+    ended = ImportJob.objects.filter(status__in=ImportJob.ENDED, staging__in=ImportJob.LEFTOVER)
     return list((ended.filter(target=on) if on else ended).values_list("pk", flat=True))

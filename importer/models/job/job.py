@@ -62,6 +62,7 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
 
     Status: TypeAlias = WholeLife.Status
     Step: TypeAlias = PresentAttempt.Step
+    Staging: TypeAlias = LoadedRows.Staging
 
     class Meta:
         # Of one file into one table: SQLite would take the index of the status, which most imports share.

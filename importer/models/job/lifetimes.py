@@ -193,14 +193,27 @@ class PresentLoad(models.Model):
 class LoadedRows(models.Model):
     """What is on the target of the import. A retry forgets it if it begins again: in a mode that stages."""
 
+    class Staging(models.TextChoices):
+        """The staging table of a mode that stages: none -> begun -> ready -> merged -> done.
+
+        `begun`: it may be there. `ready`: it is made. `merged`: the finishing step is done, so that all rows are in the
+        table, and the staging table may still be there. Cleaning up makes `merged` to `done`, and the others to none.
+        """
+
+        NONE = ""
+        BEGUN = "begun"
+        READY = "ready"
+        MERGED = "merged"
+        DONE = "done"
+
+    UNMADE = (Staging.NONE, Staging.BEGUN)
+    LEFTOVER = (Staging.BEGUN, Staging.READY, Staging.MERGED)
+    FINISHED = (Staging.MERGED, Staging.DONE)
+
     # Its name in the target's ledger, and that of its staging table; unique over all installations that share the
     # target.
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    # `staged`: the staging table is created. `leftover`: one may have to be dropped. `finished`: the
-    # finishing step is done.
-    staged = models.BooleanField(default=False)
-    leftover = models.BooleanField(default=False)
-    finished = models.BooleanField(default=False)
+    staging = models.CharField(max_length=8, choices=Staging, default=Staging.NONE, db_default="", blank=True)
     # Rows and bytes of chunks that are committed, counted once when the chunk is recorded.
     loaded_rows = models.BigIntegerField(default=0)
     replaced_rows = models.BigIntegerField(default=0)
@@ -214,6 +227,16 @@ class LoadedRows(models.Model):
 
     class Meta:
         abstract = True
+
+    @property
+    def leftover(self) -> bool:
+        """Whether a staging table may have to be dropped."""
+        return self.staging in self.LEFTOVER
+
+    @property
+    def finished(self) -> bool:
+        """Whether the finishing step of a mode that stages is done, so that all rows are in the table."""
+        return self.staging in self.FINISHED
 
 
 class WorkingCopy(models.Model):

@@ -164,7 +164,7 @@ class TestKeptTable:
     def kept(self, **fields):
         options = to_json(Options(mode="replace"))
         return make_job(
-            ImportJob.Status.SUCCEEDED, chunks=2, options_json=options, finished=True,
+            ImportJob.Status.SUCCEEDED, chunks=2, options_json=options, staging="done",
             kept_table="millrace_old_1", kept_rows=1234, kept_bytes=5_000_000, **fields,
         )  # fmt: skip
 
@@ -193,5 +193,5 @@ class TestKeptTable:
         html = browser.get(reverse("job", args=[job.pk])).content.decode()
         assert "Failed; the table is as it was" in html
         assert "Retry from the start" in html
-        ImportJob.objects.filter(pk=job.pk).update(leftover=True)
+        ImportJob.objects.filter(pk=job.pk).update(staging="ready")
         assert "not known yet" in browser.get(reverse("job", args=[job.pk])).content.decode()

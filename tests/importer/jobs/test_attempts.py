@@ -25,7 +25,7 @@ ROWS = 3000
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 FORGOTTEN = (PresentAttempt, PresentLoad, LoadedRows, WorkingCopy)
 # Those that decide whether and how a job can be retried, and those that a retry gives another value at once.
-LEFT_ALONE = {"problem", "step", "left_changed", "leftover", "finished", "phase_since", "plan_json", "key"}
+LEFT_ALONE = {"problem", "step", "left_changed", "staging", "phase_since", "plan_json", "key"}
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def forgotten(job: ImportJob) -> list[type[models.Model]]:
         ("append", {}, [PresentAttempt, PresentLoad]),
         ("atomic", {}, [PresentAttempt, PresentLoad, LoadedRows]),
         ("atomic", {"packing": "gzip"}, [PresentAttempt, PresentLoad, LoadedRows, WorkingCopy]),
-        ("atomic", {"packing": "gzip", "finished": True}, [PresentAttempt]),
+        ("atomic", {"packing": "gzip", "staging": "done"}, [PresentAttempt]),
     ],
 )
 def test_a_retry_forgets_what_did_not_stay(target: Target, tmp_path: Path, mode, values, expected):

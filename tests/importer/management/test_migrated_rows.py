@@ -28,7 +28,13 @@ given = dict(
     dialect_json={}, mapping_json=[], plan_json={},
 )
 model("ImportJob").create(**given, attempts=3, past_attempts_json=[oldest, later])
-answer = model("ImportJob").create(**given).attempts
+for flags in ("", "leftover", "leftover staged", "leftover staged finished", "finished"):
+    model("ImportJob").create(**given, **dict.fromkeys(flags.split(), True))
+answer = 0
+"""
+STATES = """
+from importer.models import ImportJob
+answer = list(ImportJob.objects.filter(attempts=1).order_by("pk").values_list("staging", flat=True))
 """
 ATTEMPTS = """
 from django.forms import model_to_dict
@@ -41,13 +47,14 @@ answer = [{**model_to_dict(each, exclude=left_out),
 
 
 @pytest.mark.parametrize("kind", ["sqlite", *FLAVOURS])
-def test_earlier_attempts_become_rows(kind: str, servers: dict[str, TestServer], tmp_path: Path):
+def test_earlier_attempts_become_rows_and_flags_a_state(kind: str, servers: dict[str, TestServer], tmp_path: Path):
     with application_database(kind, servers.get(kind, servers["mariadb"])) as url:
         installation = Installation(tmp_path, url)
         installation.manage("migrate", "importer", "0001")
-        assert installation.python(RETRIED_BEFORE) == 1
+        assert installation.python(RETRIED_BEFORE) == 0
         installation.manage("migrate")
         oldest, later = installation.python(ATTEMPTS)
+        assert installation.python(STATES) == ["", "begun", "ready", "merged", "done"]
     assert (oldest["number"], oldest["started_at"], oldest["outcome"]) == (1, None, "cancelled")
     assert (oldest["problem"], oldest["rows"], oldest["loading"], oldest["loaded_chunks"]) == ({}, None, None, 0)
     assert later == {

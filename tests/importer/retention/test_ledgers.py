@@ -108,7 +108,7 @@ def test_an_import_without_its_rows_is_not_retried(ended, target):
 
 def test_rows_of_an_import_that_is_retried_meanwhile_stay(ended, target, monkeypatch, no_workers):
     # Of one whose finishing step is done, a retry looks at nothing on the target.
-    retried = ended(92, Status.FAILED, target=target, finished=True)
+    retried = ended(92, Status.FAILED, target=target, staging="done")
     put_rows(target, str(retried.key))
     connected = ledgers.connect
 

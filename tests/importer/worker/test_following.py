@@ -222,7 +222,7 @@ def test_a_new_table_gets_the_types_of_the_whole_file(target: Target):
     run_sql(target.address, "DROP TABLE t")
     source, send = begun(TEXT + "99999999999,last\n")
     job = started(source, target, mode="create")
-    assert (job.status, job.staged) == (Status.LOADING, False)
+    assert (job.status, job.staging) == (Status.LOADING, "")
     send(len(TEXT) + MIB)
     job = run(job)
     assert (job.status, job.balanced, in_table(target)) == (Status.SUCCEEDED, True, ROWS + 1)

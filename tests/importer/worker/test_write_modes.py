@@ -228,7 +228,7 @@ def test_a_server_that_is_away_after_the_end_is_asked_again_soon(target, file, s
     """A retry and the next import wait for it, so that it must not take ten minutes."""
     job = run(created(target, file, mode="atomic"))
     # As after a finishing step whose own try to drop the staging table failed.
-    ImportJob.objects.filter(pk=job.pk).update(leftover=True)
+    ImportJob.objects.filter(pk=job.pk).update(staging="ready")
     jobs.advance(job.pk)
     server.kill()
     before = timezone.now()

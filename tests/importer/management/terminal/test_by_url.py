@@ -192,7 +192,7 @@ def test_what_an_import_has_left_is_dropped_by_a_command_with_the_password(
     left = staging.staging_name(str(job.key))
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE {left} (id INT)")  # As if the server had been away at the end.
-        ImportJob.objects.filter(pk=job.pk).update(leftover=True)
+        ImportJob.objects.filter(pk=job.pk).update(staging="ready")
         monkeypatch.setattr(held_passwords, "_held", {})
         sweep.sweep_jobs(lambda job_id, _: [take(step) for step in jobs.advance(job_id)])
         assert fetch_all(connection, f"SHOW TABLES LIKE '{left}'")
