@@ -31,7 +31,8 @@ DEFAULT_PORT = 3306
 # The fields that say where the tables are; and the imports that must go there again: they have not ended, or have left
 # something there.
 PLACE = ("host", "port", "database")
-BOUND = ~Q(status__in=ImportJob.ENDED) | Q(unrestored=True) | Q(left_changed=True) | Q(staging__in=ImportJob.LEFTOVER)
+_CHANGED = (*ImportJob.UNRESTORED, ImportJob.Changes.LEFT)
+BOUND = ~Q(status__in=ImportJob.ENDED) | Q(changes__in=_CHANGED) | Q(staging__in=ImportJob.LEFTOVER)
 MOST_NAMED = 10
 URL_SHAPE = (
     "Write it as mysql://USER@HOST:PORT/DATABASE, or mysql://USER@localhost/DATABASE?socket=PATH; % @ : / in a name as"
@@ -281,7 +282,7 @@ def _restore(connection: Connection, target: Target, record: ChangeRecord) -> It
     refused = foreign_keys.rows_refused(connection, changes.schema, changes.table, unchecked)
     temporary_changes.delete_record(connection, record.job)
     ended = ImportJob.objects.filter(key=record.job, status__in=ImportJob.ENDED)
-    ended.filter(left_changed=True).update(left_changed=False, version=F("version") + 1)
+    ended.filter(changes=ImportJob.Changes.LEFT).update(changes=ImportJob.Changes.SETTLED, version=F("version") + 1)
     gone = "" if table_exists else ", as far as that is possible without the table, which is gone"
     yield f"{record.table}: {changes.description} put back{gone}."
     if refused:

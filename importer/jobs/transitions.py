@@ -17,6 +17,7 @@ from importer.models.outcomes.step_kinds import RUNNING, STEPS
 
 Status = ImportJob.Status
 JobStep = ImportJob.Step
+Changes = ImportJob.Changes
 Staging = ImportJob.Staging
 
 STEP = lease.Lease(ImportJob, "step_")

@@ -26,8 +26,9 @@ _SCHEDULE_CONTINUES = Q(Exists(DiscoveredFile.objects.filter(job=OuterRef("pk"))
 CHUNK_OBSTACLES: Mapping[str, Q] = {
     "it has not ended": ~Q(status__in=ImportJob.ENDED),
     "a step of it is under way": ~Q(step="") | Q(table_claim__isnull=False),
-    "what it has changed on the server is not undone yet": Q(staging__in=ImportJob.LEFTOVER) | Q(unrestored=True),
-    "its page has the SQL of keys that are missing; a retry builds them": Q(left_changed=True),
+    "what it has changed on the server is not undone yet": Q(staging__in=ImportJob.LEFTOVER)
+    | Q(changes__in=ImportJob.UNRESTORED),
+    "its page has the SQL of keys that are missing; a retry builds them": Q(changes=ImportJob.Changes.LEFT),
     "a schedule continues from it; retry it, or forget its file (millrace schedule forget)": _SCHEDULE_CONTINUES,
     "a lab is at work on it": Q(Exists(_LABS.filter(of_job=OuterRef("pk")))),
     "it is a trial of a lab": Q(trial__isnull=False),

@@ -22,7 +22,7 @@ CHANGES = TemporaryChanges("osm", "nodes", (KeyDefinition("by_place", "KEY `by_p
 
 def test_the_obstacle_is_said_and_the_import_ended_without_the_key(opened):
     job = make_job(
-        Status.INDEXING, chunks=4, arranged=True, unrestored=True, arrangement_json=to_json(CHANGES),
+        Status.INDEXING, chunks=4, changes="made", arrangement_json=to_json(CHANGES),
         obstacle=FULL.as_json(),
     )  # fmt: skip
     page = opened(reverse("job", args=[job.pk]), viewport={"width": 390, "height": 844})

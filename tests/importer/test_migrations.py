@@ -24,8 +24,12 @@ CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 EXCEPTIONS: dict[str, str] = {
     "0002_attempts: Remove field past_attempts_json from importjob": "no release has had the field",
     **{
-        f"0005_staging: Remove field {flag} from importjob": "no release has had the field"
-        for flag in ("finished", "leftover", "staged")
+        f"{migration}: Remove field {flag} from importjob": "no release has had the field"
+        for migration, flags in (
+            ("0005_staging", ("finished", "leftover", "staged")),
+            ("0006_changes", ("arranged", "left_changed", "unrestored")),
+        )
+        for flag in flags
     },
 }
 

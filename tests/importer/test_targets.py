@@ -153,8 +153,8 @@ class TestAddOrReplace:
         ("status", "left"),
         [
             ("loading", {}),
-            ("failed", {"left_changed": True}),
-            ("failed", {"unrestored": True}),
+            ("failed", {"changes": "left"}),
+            ("failed", {"changes": "made"}),
             ("failed", {"staging": "merged"}),
         ],
     )

@@ -34,7 +34,7 @@ from importer.jobs.lifecycle import advance
 from importer.jobs.rejects.counts import COUNTS
 from importer.jobs.report import who_cleans
 from importer.jobs.same_table import require_once, why_rows_are_gone
-from importer.jobs.transitions import JobStep, Status, change, change_status, unqueue
+from importer.jobs.transitions import Changes, JobStep, Status, change, change_status, unqueue
 from importer.models import Chunk, ImportJob, JobRecord, Level, SourceFile, Trial
 from importer.models.job.lifetimes import LoadedRows, PresentAttempt, PresentLoad, WorkingCopy, first_values
 from importer.models.outcomes.attempts import present_attempt
@@ -271,7 +271,7 @@ def _changes_to_undo(job: ImportJob) -> dict[str, Any]:
     """The values of a job that was ended without its keys: this time it puts them back."""
     if not job.left_changed:
         return {}
-    return {"arrangement_json": job.arrangement_json, "arranged": True, "unrestored": True, "left_changed": False}
+    return {"arrangement_json": job.arrangement_json, "changes": Changes.MADE}
 
 
 def _options_without_limits(job: ImportJob) -> Options:

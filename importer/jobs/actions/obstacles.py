@@ -16,7 +16,7 @@ from importer.engine.mysql.sign_in.reasons import KINDS, REASON_HIDDEN
 from importer.engine.target import global_settings, temporary_changes
 from importer.jobs.lifecycle import advance
 from importer.jobs.steps.target_changes import merged_problems
-from importer.jobs.transitions import JobStep, Status, change_status, no_step
+from importer.jobs.transitions import Changes, JobStep, Status, change_status, no_step
 from importer.lease import change
 from importer.models import ImportJob
 from importer.queue import Message
@@ -48,8 +48,7 @@ def end_without(job_id: int) -> None:
     done: dict[str, Any] = {
         "status": Status.FAILING if job.status == Status.INDEXING else job.status,
         "problem": merged_problems(job, _not_put_back(job)),
-        "unrestored": False,
-        "left_changed": job.unrestored,
+        "changes": Changes.LEFT if job.unrestored else job.changes,
         "obstacle": {},
         "step_failures": 0,
         # The next attempt's number: a worker that lost its lease while it was putting keys back records nothing.

@@ -7,14 +7,24 @@ restoring is retried without limit.
 from dataclasses import asdict
 from typing import Any
 
-from django.db.models import F
+from django.db.models import Case, F, Value, When
 
 from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.stored import to_json
 from importer.engine.target.temporary_changes import TemporaryChanges
-from importer.jobs.transitions import STEP, JobStep, Status, backoff, change_status, claim_step, held_step, no_step
+from importer.jobs.transitions import (
+    STEP,
+    Changes,
+    JobStep,
+    Status,
+    backoff,
+    change_status,
+    claim_step,
+    held_step,
+    no_step,
+)
 from importer.lease import change
 from importer.models import ImportJob
 from importer.queue import Message
@@ -30,7 +40,7 @@ def record_planned_changes(job: ImportJob, changes: TemporaryChanges) -> bool:
     mine = held_step(job).filter(step=JobStep.ARRANGING, status__in=[Status.LOADING, Status.PAUSED])
     values = to_json(changes)
     unchecked = {"unchecked_json": values["foreign_keys"]} if values["foreign_keys"] else {}
-    return bool(mine.update(arrangement_json=values, unrestored=True, version=F("version") + 1, **unchecked))
+    return bool(mine.update(arrangement_json=values, changes=Changes.BEGUN, version=F("version") + 1, **unchecked))
 
 
 def record_added_columns(job: ImportJob, digest: str) -> None:
@@ -42,7 +52,8 @@ def record_added_columns(job: ImportJob, digest: str) -> None:
 def record_applied_changes(job: ImportJob) -> bool:
     """Record that all changes are made, so that chunks may load. False: another worker has the step."""
     mine = held_step(job).filter(step=JobStep.ARRANGING)
-    return bool(mine.update(arranged=True, step_failures=0, version=F("version") + 1, **no_step()))
+    made = Case(When(changes=Changes.BEGUN, then=Value(Changes.MADE)), default=Value(Changes.SETTLED))
+    return bool(mine.update(changes=made, step_failures=0, version=F("version") + 1, **no_step()))
 
 
 def record_unchanged(job: ImportJob, reason: Reason) -> bool:
@@ -54,8 +65,7 @@ def record_unchanged(job: ImportJob, reason: Reason) -> bool:
             plan_json=plan,
             arrangement_json={},
             unchecked_json=[],
-            unrestored=False,
-            arranged=True,
+            changes=Changes.SETTLED,
             step_failures=0,
             version=F("version") + 1,
             **no_step(),
@@ -85,7 +95,7 @@ def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> 
     `problem`: the table has rows that violate a foreign key, so the job fails.
     """
     done: dict[str, Any] = {
-        "unrestored": False,
+        "changes": Changes.SETTLED,
         "obstacle": {},
         "step_failures": 0,
         "index_seconds": F("index_seconds") + seconds,

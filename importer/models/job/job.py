@@ -62,6 +62,7 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
 
     Status: TypeAlias = WholeLife.Status
     Step: TypeAlias = PresentAttempt.Step
+    Changes: TypeAlias = PresentLoad.Changes
     Staging: TypeAlias = LoadedRows.Staging
 
     class Meta:
@@ -180,7 +181,8 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
     @property
     def awaits_changes(self) -> bool:
         """Whether columns or temporary changes must be made on the target before the first chunk."""
-        return any(self.plan_json.get(name) for name in ("arrangement", "added_columns")) and not self.arranged
+        planned = any(self.plan_json.get(name) for name in ("arrangement", "added_columns"))
+        return planned and self.changes in (self.Changes.NONE, self.Changes.BEGUN)
 
     @property
     def stages(self) -> bool:

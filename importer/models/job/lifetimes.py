@@ -175,19 +175,40 @@ class PresentAttempt(models.Model):
 class PresentLoad(models.Model):
     """What belongs to sending rows. A retry forgets it, unless all rows are in the table."""
 
+    class Changes(models.TextChoices):
+        """The temporary changes on the target: none -> begun -> made -> settled.
+
+        `begun`: they are recorded, and some may be made. `settled`: they are undone, or none was needed. A job does not
+        end before that, unless somebody ends it without: `left` (jobs/actions/obstacles.py). Then a retry undoes them.
+        """
+
+        NONE = ""
+        BEGUN = "begun"
+        MADE = "made"
+        SETTLED = "settled"
+        LEFT = "left"
+
+    UNRESTORED = (Changes.BEGUN, Changes.MADE)
+
     plan_json = models.JSONField()
     # The changes on the target for the time of the job, recorded before they are made
-    # (importer.engine.target.temporary_changes.TemporaryChanges as JSON). `arranged`: all of them are made, or none is
-    # needed. `unrestored`: some are not undone yet; a job does not end before they are. `left_changed`: somebody ended
-    # it without undoing them (jobs/actions/obstacles.py); a retry does that.
+    # (importer.engine.target.temporary_changes.TemporaryChanges as JSON), and their state.
     arrangement_json = models.JSONField(default=dict, blank=True)
-    arranged = models.BooleanField(default=False)
-    unrestored = models.BooleanField(default=False)
-    left_changed = models.BooleanField(default=False)
+    changes = models.CharField(max_length=8, choices=Changes, default=Changes.NONE, db_default="", blank=True)
     loaded_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         abstract = True
+
+    @property
+    def unrestored(self) -> bool:
+        """Whether changes on the target may have to be undone before the job ends."""
+        return self.changes in self.UNRESTORED
+
+    @property
+    def left_changed(self) -> bool:
+        """Whether somebody ended the job without undoing them."""
+        return self.changes == self.Changes.LEFT
 
 
 class LoadedRows(models.Model):

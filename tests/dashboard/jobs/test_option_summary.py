@@ -50,7 +50,7 @@ class TestArrangement:
 
     def test_they_are_put_back_after_the_load_and_what_hinders_that_is_said(self, browser):
         obstacle = Problem("The disk is full.", advice="Make room.").as_json()
-        html = page(browser, self.job(Status.INDEXING, arranged=True, unrestored=True, obstacle=obstacle))
+        html = page(browser, self.job(Status.INDEXING, changes="made", obstacle=obstacle))
         assert "Loaded; putting back 1 index" in html
         assert "will be tried again: The disk is full. Make room." in html
         assert "End the import without 1 index? Its page will have the SQL that brings them back." in html
@@ -59,19 +59,19 @@ class TestArrangement:
         """Everything is back, but whether a foreign key would have refused rows could not be found out."""
         unchecked = [asdict(ForeignKey("by_way", "CONSTRAINT `by_way` ...", ("way",), "`ways`", ("id",)))]
         obstacle = Problem("The disk is full.", advice="Make room.").as_json()
-        html = page(browser, self.job(Status.INDEXING, arranged=True, unchecked_json=unchecked, obstacle=obstacle))
+        html = page(browser, self.job(Status.INDEXING, changes="settled", unchecked_json=unchecked, obstacle=obstacle))
         assert 'data-confirm="End the import without this check?"' in html
 
     def test_foreign_keys_that_rows_may_lack_are_named_until_none_does(self, browser):
         key = ForeignKey("by_way", "CONSTRAINT `by_way` ...", ("way",), "`ways`", ("id",))
-        html = page(browser, self.job(Status.FAILED, arranged=True, unchecked_json=[asdict(key)]))
+        html = page(browser, self.job(Status.FAILED, changes="settled", unchecked_json=[asdict(key)]))
         assert "<code>by_way</code> (way to <code>`ways`</code>) would have refused. A retry looks for them" in html
-        html = page(browser, self.job(Status.LOADING, arranged=True, unrestored=True, unchecked_json=[asdict(key)]))
+        html = page(browser, self.job(Status.LOADING, changes="made", unchecked_json=[asdict(key)]))
         assert "They are looked for when all rows are in." in html
-        assert "job-unchecked" not in page(browser, self.job(Status.SUCCEEDED, arranged=True))
+        assert "job-unchecked" not in page(browser, self.job(Status.SUCCEEDED, changes="settled"))
 
     def test_how_far_that_is_comes_from_the_live_counters(self, browser, redis):
-        job = self.job(Status.INDEXING, arranged=True, unrestored=True)
+        job = self.job(Status.INDEXING, changes="made")
         with live_progress.restoring(job.pk) as tell:
             tell(DdlProgress("writing", 42.4))
             html = page(browser, job)
@@ -80,7 +80,7 @@ class TestArrangement:
         assert "bar-stage" not in page(browser, job)
 
     def test_the_sql_of_both_is_shown(self, browser):
-        html = page(browser, self.job(Status.SUCCEEDED, arranged=True))
+        html = page(browser, self.job(Status.SUCCEEDED, changes="settled"))
         assert "DROP KEY `by_name`" in html
         assert "ADD KEY `by_name` (`name`)" in html
         assert "indexes after" in browser.get(reverse("jobs")).content.decode()

@@ -25,7 +25,7 @@ ROWS = 3000
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 FORGOTTEN = (PresentAttempt, PresentLoad, LoadedRows, WorkingCopy)
 # Those that decide whether and how a job can be retried, and those that a retry gives another value at once.
-LEFT_ALONE = {"problem", "step", "left_changed", "staging", "phase_since", "plan_json", "key"}
+LEFT_ALONE = {"problem", "step", "changes", "staging", "phase_since", "plan_json", "key"}
 
 
 @pytest.fixture

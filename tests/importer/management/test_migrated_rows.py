@@ -28,13 +28,16 @@ given = dict(
     dialect_json={}, mapping_json=[], plan_json={},
 )
 model("ImportJob").create(**given, attempts=3, past_attempts_json=[oldest, later])
-for flags in ("", "leftover", "leftover staged", "leftover staged finished", "finished"):
+for flags in (
+    *("", "leftover", "leftover staged", "leftover staged finished", "finished"),
+    *("unrestored", "unrestored arranged", "arranged", "arranged left_changed"),
+):
     model("ImportJob").create(**given, **dict.fromkeys(flags.split(), True))
 answer = 0
 """
 STATES = """
 from importer.models import ImportJob
-answer = list(ImportJob.objects.filter(attempts=1).order_by("pk").values_list("staging", flat=True))
+answer = list(ImportJob.objects.filter(attempts=1).order_by("pk").values_list("staging", "changes"))
 """
 ATTEMPTS = """
 from django.forms import model_to_dict
@@ -54,7 +57,9 @@ def test_earlier_attempts_become_rows_and_flags_a_state(kind: str, servers: dict
         assert installation.python(RETRIED_BEFORE) == 0
         installation.manage("migrate")
         oldest, later = installation.python(ATTEMPTS)
-        assert installation.python(STATES) == ["", "begun", "ready", "merged", "done"]
+        staging, changes = map(list, zip(*installation.python(STATES), strict=True))
+        assert staging == ["", "begun", "ready", "merged", "done", "", "", "", ""]
+        assert changes == ["", "", "", "", "", "begun", "made", "settled", "left"]
     assert (oldest["number"], oldest["started_at"], oldest["outcome"]) == (1, None, "cancelled")
     assert (oldest["problem"], oldest["rows"], oldest["loading"], oldest["loaded_chunks"]) == ({}, None, None, 0)
     assert later == {

@@ -255,7 +255,7 @@ class TestChunks:
 
     @pytest.mark.parametrize(
         "values",
-        [{"unrestored": True}, {"staging": "begun"}, {"left_changed": True}, {"step": "keeping"}, {"table_claim": "x"}],
+        [{"changes": "begun"}, {"staging": "begun"}, {"changes": "left"}, {"step": "keeping"}, {"table_claim": "x"}],
     )
     def test_an_import_with_work_left_keeps_everything(self, ended, values):
         job = ended(1000, **values)

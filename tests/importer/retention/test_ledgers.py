@@ -43,7 +43,7 @@ def keys_in(target: Target) -> set[str]:
 
 def test_rows_of_old_imports_go_and_those_of_young_retryable_and_foreign_ones_stay(ended, target):
     old = ended(91, target=target)
-    stays = [ended(89, target=target), ended(91, Status.FAILED, target=target, left_changed=True)]
+    stays = [ended(89, target=target), ended(91, Status.FAILED, target=target, changes="left")]
     stays += [ended(1000, Status.LOADING, target=target)]
     put_rows(target, str(old.key), OTHERS, *(str(each.key) for each in stays))
     assert run(NOW)["ledger rows of imports"] == 1
