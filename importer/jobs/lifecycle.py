@@ -257,19 +257,21 @@ def _end_when_idle(job: ImportJob) -> list[Message]:
 
 
 def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Message]:
-    """End the job, release the table, and wake the next job that waits for it."""
+    """End the job, release the table, and wake the next job that waits for it. No other worker has it any more."""
+    values |= {"status": new, "table_claim": None, "finished_at": timezone.now(), **no_step()}
     with transaction.atomic():
-        if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **no_step(), **values):
+        if not change(job.pk, [old], **values):
             return []
-        ended = ImportJob.objects.select_related("target", "source").get(pk=job.pk)
-        measured = measures(ended)
-        vars(ended).update(measured)
-        ended.save(update_fields=list(measured))
-        import_ended(ended)
+        # What the caller has read of the rest still holds.
+        job.refresh_from_db(fields=[*values, "phase_since", "phases_json", "version"])
+        measured = measures(job)
+        vars(job).update(measured)
+        job.save(update_fields=list(measured))
+        import_ended(job)
     announce_end(job.pk)
     # First: a worker that ends during the record has then added the attempt.
-    trace_on_commit(ended)
-    write_record_on_commit(job.pk)
+    trace_on_commit(job)
+    write_record_on_commit(job)
     return _wake_next_of_table(job)
 
 
@@ -359,7 +361,7 @@ def succeed(job_id: int) -> list[Message]:
 
     It has succeeded if its equation balances, no limit is exceeded, and not every row was rejected.
     """
-    job = ImportJob.objects.select_related("source").get(pk=job_id)
+    job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
     if problem := final_problem(job):
         fail(job_id, problem)
         return []

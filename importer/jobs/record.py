@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 MOST_AT_ONCE = 50
 
 
-def write_record_on_commit(job_id: int) -> None:
-    """Write the job's record after the commit of its end. An error in it does not undo the end."""
-    transaction.on_commit(partial(write_record, job_id), robust=True)
+def write_record_on_commit(job: ImportJob) -> None:
+    """Write the record of the ended job after the commit of its end. An error in it does not undo the end."""
+    transaction.on_commit(partial(_write, job), robust=True)
 
 
 def trace_on_commit(job: ImportJob) -> None:
@@ -53,9 +53,14 @@ def _trace(job: ImportJob) -> None:
 
 def write_record(job_id: int) -> None:
     """Write the record of a job that has ended. It replaces the record of an earlier try."""
-    job = ImportJob.objects.select_related("target", "source").filter(pk=job_id, trial=None).first()
-    if not (job and job.ended):
-        return  # A trial, whose lab stores its figures; or the job has been retried since.
+    job = ImportJob.objects.select_related("target", "source").filter(pk=job_id).first()
+    if job and job.ended:  # It may have been retried since.
+        _write(job)
+
+
+def _write(job: ImportJob) -> None:
+    if job.trial_id:
+        return  # The lab stores its figures.
     try:
         facts, details = _facts_and_details(job)
     except Exception:

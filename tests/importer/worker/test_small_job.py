@@ -23,6 +23,9 @@ pytestmark = pytest.mark.usefixtures("no_workers")
 ROWS = 60_000
 # Queries of the application's database. A step that needs more of them is slower, also on a server.
 MOST_QUERIES = {"start": 14, "scan": 26, "load_run": 95}
+# A query for the row of a job with all that it has, which may be long.
+WHOLE_ROW = '"importer_importjob"."reading_json"'
+MOST_WHOLE_ROWS = {"scan": 3, "load_run": 5}
 
 
 @pytest.fixture
@@ -46,7 +49,7 @@ def created(target: Target, path: Path, **options) -> ImportJob:
 
 def test_a_small_file_takes_two_messages_and_few_queries(target: Target, tmp_path: Path, sent: list[Message]):
     job = created(target, tmp_path / "t.csv")
-    queries = {}
+    queries, whole_rows = {}, {}
     with CaptureQueriesContext(application) as seen:
         jobs.start(job.pk)
     queries["start"] = len(seen)
@@ -57,11 +60,13 @@ def test_a_small_file_takes_two_messages_and_few_queries(target: Target, tmp_pat
         with CaptureQueriesContext(application) as seen:
             getattr(tasks, message.task)(message.id)
         queries[message.task] = len(seen)
+        whole_rows[message.task] = sum(WHOLE_ROW in each["sql"] for each in seen)
     # The worker that has loaded the last chunk has also verified the import.
     assert taken == {"scan": 1, "load_run": 1}
     job.refresh_from_db()
     assert (job.status, job.loaded_rows, job.chunks.count() > 1) == (ImportJob.Status.SUCCEEDED, ROWS, True)
     assert {name for name, count in queries.items() if count > MOST_QUERIES[name]} == set(), queries
+    assert {name for name, count in whole_rows.items() if count > MOST_WHOLE_ROWS[name]} == set(), whole_rows
 
 
 def test_a_scan_wakes_workers_only_for_free_sessions(target: Target, tmp_path: Path, monkeypatch):
