@@ -139,7 +139,7 @@ class TestRefusals:
         settings.UPLOAD_MAX_BYTES, settings.UPLOAD_QUOTA_BYTES = 2**60, 0
         answer = begin(browser, 2**50)
         assert answer.status_code == 507
-        assert "bytes needed" in answer.content.decode()
+        assert "needed. Remove uploads" in answer.content.decode()
 
     def test_over_the_quota(self, browser, settings):
         settings.UPLOAD_QUOTA_FILES = 1
