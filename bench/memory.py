@@ -197,7 +197,7 @@ def _write(path: Path, case: Case, size: int) -> None:
 
 def _import(server: Server, path: Path, case: Case, supervisor: int) -> tuple[Any, dict[str, float]]:
     """Import the file; return the ended job and the peaks (MB) of Millrace's processes by role."""
-    from importer import jobs
+    from importer.jobs.actions import commands
     from importer.preparation.prepare import prepare
     from importer.preparation.request import ImportRequest
     from importer.sources import uploads
@@ -208,8 +208,8 @@ def _import(server: Server, path: Path, case: Case, supervisor: int) -> tuple[An
     target = application.saved_target(server)
     prepared = prepare(uploads.register(path), target, TABLE, ImportRequest(dialect=case.dialect, options=case.options))
     with _PeakMonitor(supervisor) as monitor:
-        job = jobs.create(prepared)
-        jobs.start(job.pk)
+        job = commands.create(prepared)
+        commands.start(job.pk)
         job = ended(job.pk)
     return job, monitor.peaks
 

@@ -162,7 +162,7 @@ def _transaction(chunks: Sequence[Any]) -> tuple[str, datetime, datetime, dict[s
 
 def import_once(server: Server, files: Files, supervisor: int) -> tuple[Trace, list[str]]:
     """Import the file into an empty table; its trace, and the trace's lines."""
-    from importer import jobs
+    from importer.jobs.actions import commands
     from importer.management.terminal.follow.following import wait
     from importer.preparation.prepare import prepare
     from importer.preparation.request import ImportRequest
@@ -171,13 +171,13 @@ def import_once(server: Server, files: Files, supervisor: int) -> tuple[Trace, l
     empty_tables(server, files.workload, keys=True)
     (table,) = files.workload.tables
     request = ImportRequest(dialect=dialect_of(files.separator), mapping=table.mapping)
-    job = jobs.create(
+    job = commands.create(
         prepare(uploads.register(files.whole(table)), application.saved_target(server), table.name, request)
     )
     samples = ProcessorSamples(supervisor)
     before = processor_by_role(process_tree(supervisor))
     accepted = time.time()
-    jobs.start(job.pk)
+    commands.start(job.pk)
     ended = wait(job, quiet=True)
     seen = time.time()
     used = processor_by_role(process_tree(supervisor))

@@ -6,7 +6,8 @@ from celery import shared_task
 from django.utils import timezone
 
 from config.telemetry import flushing
-from importer import jobs, lab, queue, schedules
+from importer import lab, queue, schedules
+from importer.jobs import lifecycle
 from importer.notifications import delivery
 from importer.notifications.delivery import LONGEST_SEND
 from importer.preparation.examine import examine as examine_file
@@ -116,12 +117,12 @@ def retain() -> None:
 
 
 def _advance(job_id: int, later: Sequence[Message] = ()) -> None:
-    queue.send(placement.place([*later, *jobs.advance(job_id)]))
+    queue.send(placement.place([*later, *lifecycle.advance(job_id)]))
 
 
 def _advance_and_verify(job_id: int, later: Sequence[Message] = ()) -> None:
     """As _advance(), but verify the job at once: this worker has loaded its last chunk, and reaches its target."""
-    following = jobs.advance(job_id)
+    following = lifecycle.advance(job_id)
     queue.send(placement.place([*later, *(each for each in following if each.task != "verify")]))
     for each in following:
         if each.task == "verify":

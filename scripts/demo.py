@@ -88,12 +88,12 @@ def end_former_imports(supervisor: Supervisor) -> None:
 
     Imports into other tables continue.
     """
-    from importer import jobs
+    from importer.jobs.actions import commands
     from importer.models import ImportJob
 
     unfinished = ImportJob.objects.filter(target__name=NAME, table_name="flights").exclude(status__in=ImportJob.ENDED)
     for job in unfinished.exclude(status=ImportJob.Status.CANCELLING):
-        jobs.cancel(job.pk)
+        commands.cancel(job.pk)
     if unfinished.exists():
         supervisor.wait_for("the end of an interrupted import", lambda: not unfinished.exists())
 

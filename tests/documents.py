@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +50,11 @@ def all_checked() -> Iterator[None]:
     A command that fails without --json is checked, too: for the document that it would have printed.
     """
     # Django must be ready first.
+    from importer.jobs import report
     from importer.management.command_line.remote.output import Output
     from importer.management.terminal import one_document
 
     DocumentCommand = one_document.DocumentCommand
-    report = import_module("importer.jobs.report")  # `importer.jobs.report` is the function.
     given, complete, documented = DocumentCommand.give_parts, report.complete, DocumentCommand._documented
     given_by_client = Output.give_whole
 

@@ -18,7 +18,6 @@ from bench.experiments.raw.target import StatementTarget, TrialTable, create
 from bench.experiments.variants import ServerVariant
 from bench.relay import linked
 from bench.workloads.table import WorkloadTable, dialect_of
-from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Connection, connect, fetch_row
 from importer.engine.mysql.error_messages import explain
@@ -26,6 +25,7 @@ from importer.engine.plan.options import Options
 from importer.engine.source.formats.sql.declared import SQL
 from importer.engine.target import scratch_tables
 from importer.engine.target.scratch_tables import ScratchTable
+from importer.jobs.actions import commands
 from importer.lab.dry_plan import require_as_requested
 from importer.lab.setup import scratch_of
 from importer.lab.transitions import connected, held
@@ -168,7 +168,7 @@ def _import(
     )
     requested = _requested(options)
     require_as_requested(requested, prepared.plan, str(trial))
-    job = _ended(lab, jobs.create(prepared, trial=trial))
+    job = _ended(lab, commands.create(prepared, trial=trial))
     if not (job.status == ImportJob.Status.SUCCEEDED and job.balanced):
         raise Problem(
             str(job.problem.get("what") or f"Its import was {job.status}."), str(trial), "See its worker's log."
@@ -205,7 +205,7 @@ def _ended(lab: Lab, job: ImportJob) -> ImportJob:
     def look(_: ImportJob) -> None:
         if not held(lab).exists():
             with suppress(Problem):  # It is ending already.
-                jobs.cancel(job.pk)
+                commands.cancel(job.pk)
 
     job = local_pool.run(job.pk, job.parallelism, look, wait_for_start=True)
     if job.status == ImportJob.Status.CANCELLED:

@@ -18,10 +18,14 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from importer import jobs, queue
+from importer import queue
 from importer.engine.errors import Problem
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.units import MIB
+from importer.jobs import lifecycle
+from importer.jobs.sharing.claimants import waiting_for_target
+from importer.jobs.steps import chunk_leases
+from importer.jobs.steps.lease_recovery import expire_run, expired_runs
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.queue import Message
 from importer.worker import load_chunks
@@ -56,7 +60,7 @@ class Slot:
     """
 
     host: int
-    run: jobs.ChunkRun | None = None
+    run: chunk_leases.ChunkRun | None = None
     left: list[Chunk] = field(default_factory=list)
     leased: float = 0
     until: float = 0
@@ -152,14 +156,14 @@ class Simulation:
         heapq.heappush(self._events, (self.seconds + seconds, self._number, act))
 
     def _sweep(self) -> None:
-        for run in jobs.expired_runs():
-            jobs.expire_run(run)
-        for job_id in jobs.unended():
+        for run in expired_runs():
+            expire_run(run)
+        for job_id in lifecycle.unended():
             self._advance(job_id)
         self._later(settings.SWEEP_SECONDS, self._sweep)
 
     def _advance(self, job_id: int) -> None:
-        self._messages.extend(jobs.advance(job_id))
+        self._messages.extend(lifecycle.advance(job_id))
 
     def _deliver(self) -> None:
         """Give messages to free slots, as long as there are both."""
@@ -189,7 +193,7 @@ class Simulation:
             self._begin(slot, load_chunks.claim(message.id))
         return []
 
-    def _begin(self, slot: Slot, run: jobs.ChunkRun | None) -> None:
+    def _begin(self, slot: Slot, run: chunk_leases.ChunkRun | None) -> None:
         slot.run, slot.left, slot.leased = run, list(run.chunks) if run else [], self.seconds
         if run:
             orphans = [each.pk for each in run.chunks if each.pk in self._orphans]
@@ -213,15 +217,17 @@ class Simulation:
         del slot.left[: len(chunks)]
         if self._random.random() < self._chances.fails:
             slot.left += chunks[1:]
-            self._messages.extend(jobs.record_failed(run, chunks[0], LOST))
+            self._messages.extend(chunk_leases.record_failed(run, chunks[0], LOST))
             self._end_run(slot)
             return
-        jobs.record_loaded(run, [jobs.LoadedChunk(chunk, _outcome(chunk), began, self.now()) for chunk in chunks])
+        chunk_leases.record_loaded(
+            run, [chunk_leases.LoadedChunk(chunk, _outcome(chunk), began, self.now()) for chunk in chunks]
+        )
         self.loaded.update(chunk.pk for chunk in chunks)
-        if slot.left and jobs.renew_run(run, None) and jobs.should_continue(run):
+        if slot.left and chunk_leases.renew_run(run, None) and chunk_leases.should_continue(run):
             slot.leased = self.seconds
             self._load_next(slot)
-        elif not slot.left and self.seconds < slot.until and (following := jobs.claim_next_run(run)):
+        elif not slot.left and self.seconds < slot.until and (following := chunk_leases.claim_next_run(run)):
             self._begin(slot, following)
         else:
             self._end_run(slot)
@@ -229,10 +235,10 @@ class Simulation:
     def _end_run(self, slot: Slot) -> None:
         run = slot.run
         assert run
-        jobs.release_chunks(run, slot.left)
+        chunk_leases.release_chunks(run, slot.left)
         slot.run, slot.left = None, []
         self._free.append(slot)
-        for job_id in (run.job.pk, *jobs.waiting_for_target(run.job)):
+        for job_id in (run.job.pk, *waiting_for_target(run.job)):
             self._advance(job_id)
 
     def _die(self, host: int) -> Callable[[], None]:

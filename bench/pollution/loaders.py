@@ -107,14 +107,14 @@ def _import(connection: Connection, target: str, path: Path, flags: Sequence[str
 
 def _run(arguments: Sequence[str]) -> Any:
     """Run `millrace load --in-process` in this process; return the job at its end."""
-    from importer import jobs
+    from importer.jobs.actions import commands
     from importer.management.build_import import prepare_from_options
     from importer.management.commands.import_csv import Command
     from importer.worker import local_pool
 
     options = vars(Command().create_parser("manage.py", "import_csv").parse_args([*arguments, "--in-process"]))
     prepared = prepare_from_options(options)
-    job = jobs.create(prepared)
+    job = commands.create(prepared)
     return local_pool.run(job.pk, prepared.plan.parallelism, lambda _job: None)
 
 

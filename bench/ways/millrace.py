@@ -90,14 +90,14 @@ class Millrace(Way):
 
     def _run(self, prepared: Sequence[Any]) -> tuple[list[Any], float]:
         """Run the jobs; return them and the seconds until the last one ended, without the delay of polling."""
-        from importer import jobs
+        from importer.jobs.actions import commands
 
         done, seconds = [], 0.0
         for together in [prepared] if self.at_once else [[each] for each in prepared]:
             began = datetime.now(UTC)
-            created = [jobs.create(each) for each in together]
+            created = [commands.create(each) for each in together]
             for job in created:
-                jobs.start(job.pk)
+                commands.start(job.pk)
             done += [_balanced(job.pk) for job in created]
             seconds += (max(job.finished_at for job in done) - began).total_seconds()
         return done, seconds

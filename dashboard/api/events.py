@@ -7,9 +7,9 @@ from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from config.serving.events import event
-from importer import jobs
 from importer.access import policy
 from importer.access.acting import acting_as
+from importer.jobs import report
 from importer.models import AccessToken, ImportJob, Level
 
 # After this number of looks without news the listener's rights are checked again.
@@ -53,8 +53,8 @@ class JobEvents:
             return b""
         self._version = job.version
         if self.over:
-            return event("end", json.dumps(jobs.report(job)), job.version)
-        return event("progress", json.dumps(jobs.figures(job)), job.version)
+            return event("end", json.dumps(report.report(job)), job.version)
+        return event("progress", json.dumps(report.figures(job)), job.version)
 
     def _readable(self) -> ImportJob | None:
         related = ImportJob.objects.select_related("target", "source", "created_by", "approved_by")

@@ -11,11 +11,12 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from importer import jobs
 from importer.access import approval
 from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, may_now
 from importer.engine.errors import Problem
+from importer.jobs import approval as job_approval
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Level
 from importer.preparation.plan_sql import plan_sql
 
@@ -45,11 +46,11 @@ def why_not(thing: approval.Approvable) -> str:
 
 def card_of(job: ImportJob) -> ApprovalCard | None:
     """The card of an import that waits for approval; None for all others, and until its plan is complete."""
-    if not jobs.is_asked_for(job):
+    if not job_approval.is_asked_for(job):
         return None
     return ApprovalCard(
-        jobs.sentence(job),
-        jobs.digest_of(job),
+        job_approval.sentence(job),
+        job_approval.digest_of(job),
         reverse("job_approve", args=[job.pk]),
         reverse("job_refuse", args=[job.pk]),
         why_not(job),
@@ -61,14 +62,14 @@ def card_of(job: ImportJob) -> ApprovalCard | None:
 def approve(request: HttpRequest, pk: int) -> HttpResponse:
     """Approve the plan whose digest the page has shown."""
     get_object_or_404(ImportJob, pk=pk)
-    return decided(request, lambda: jobs.approve(pk, request.POST.get("digest", "")), "job", pk)
+    return decided(request, lambda: commands.approve(pk, request.POST.get("digest", "")), "job", pk)
 
 
 @require_POST
 def refuse(request: HttpRequest, pk: int) -> HttpResponse:
     """End the import, with a reason for who started it."""
     get_object_or_404(ImportJob, pk=pk)
-    return decided(request, lambda: jobs.refuse(pk, request.POST.get("reason", "")), "job", pk)
+    return decided(request, lambda: commands.refuse(pk, request.POST.get("reason", "")), "job", pk)
 
 
 def decided(request: HttpRequest, decide: Callable[[], Any], page: str, pk: int) -> HttpResponse:

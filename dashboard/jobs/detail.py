@@ -29,12 +29,14 @@ from dashboard.jobs.peer_comparison import peer_comparison
 from dashboard.jobs.progress import Progress, progress
 from dashboard.jobs.rejects.section import rejected_rows
 from dashboard.jobs.run_again import again_of
-from importer import jobs
 from importer.access.policy import may_now
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates as job_rates
+from importer.jobs.actions import commands, obstacles
+from importer.jobs.lifecycle import table_owner
+from importer.jobs.steps import table_backup
 from importer.models import Chunk, ImportJob, Level
 from importer.worker.hosts import presence
 
@@ -114,19 +116,19 @@ def timings(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Start no further chunk."""
-    return _act(request, pk, jobs.pause)
+    return _act(request, pk, commands.pause)
 
 
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Continue after a pause."""
-    return _act(request, pk, jobs.resume)
+    return _act(request, pk, commands.resume)
 
 
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel the import; committed rows stay."""
-    return _act(request, pk, jobs.cancel)
+    return _act(request, pk, commands.cancel)
 
 
 @require_POST
@@ -136,31 +138,31 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
     With `leave_out`, reject bad rows. `end` answers whether the last lines of the file are a footer or rows.
     """
     leave_out, end_is_footer = "leave_out" in request.POST, END_ANSWERS.get(request.POST.get("end", ""))
-    return _act(request, pk, lambda job_id: jobs.retry(job_id, leave_out=leave_out, end_is_footer=end_is_footer))
+    return _act(request, pk, lambda job_id: commands.retry(job_id, leave_out=leave_out, end_is_footer=end_is_footer))
 
 
 @require_POST
 def restore_now(request: HttpRequest, pk: int) -> HttpResponse:
     """Try at once to put back what the import has changed on the server, without waiting for the next try."""
-    return _act(request, pk, jobs.try_now)
+    return _act(request, pk, obstacles.try_now)
 
 
 @require_POST
 def end_without(request: HttpRequest, pk: int) -> HttpResponse:
     """End the import although keys or server variables cannot be put back; its page has the SQL."""
-    return _act(request, pk, jobs.end_without)
+    return _act(request, pk, obstacles.end_without)
 
 
 @require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
     """Restore the table backup of mode replace: the old table gets its name back."""
-    return _act(request, pk, jobs.restore_backup)
+    return _act(request, pk, table_backup.restore_backup)
 
 
 @require_POST
 def drop_backup(request: HttpRequest, pk: int) -> HttpResponse:
     """Drop the table backup of mode replace."""
-    return _act(request, pk, jobs.drop_backup)
+    return _act(request, pk, table_backup.drop_backup)
 
 
 @require_POST
@@ -171,7 +173,7 @@ def parallelism(request: HttpRequest, pk: int) -> HttpResponse:
     def change(job_id: int) -> None:
         if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 4):
             raise Problem(f"“{wanted}” is not a number of chunks.", advice="Use a whole number from 1 on.")
-        jobs.set_parallelism(job_id, int(wanted))
+        commands.set_parallelism(job_id, int(wanted))
 
     return _act(request, pk, change)
 
@@ -179,7 +181,7 @@ def parallelism(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def priority(request: HttpRequest, pk: int) -> HttpResponse:
     """Change the priority."""
-    return _act(request, pk, lambda job_id: jobs.set_priority(job_id, request.POST.get("priority", "")))
+    return _act(request, pk, lambda job_id: commands.set_priority(job_id, request.POST.get("priority", "")))
 
 
 def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpResponse:
@@ -189,7 +191,7 @@ def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpRes
     """
     get_object_or_404(ImportJob, pk=pk)
     try:
-        with suppress(jobs.Reached):
+        with suppress(commands.Reached):
             action(pk)
     except Problem as problem:
         messages.error(request, str(problem))
@@ -224,11 +226,11 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "loaders": loaders(shown, now.now),
         "hosts": hosts(shown),
         "timeline": timeline(shown, now.now),
-        "ahead": jobs.table_owner(shown),
+        "ahead": table_owner(shown),
         "can": _can(shown),
         "priorities": [(value, words, PRIORITY.hint(value)) for value, words in PRIORITY.offered.items()],
-        "no_restore": jobs.why_backup_stays(shown) if shown.kept_table else "",
-        "since_restore": jobs.imports_since_restore(shown) if shown.restored_at else [],
+        "no_restore": table_backup.why_backup_stays(shown) if shown.kept_table else "",
+        "since_restore": table_backup.imports_since_restore(shown) if shown.restored_at else [],
         "rejects": rejected_rows(shown) if with_rejects else None,
         "peers": peer_comparison(shown),
         # A function: it runs only if the template uses it.
@@ -247,11 +249,14 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         "cancel": stops and (under_way or status == Status.FINISHING),
         "retry": loads
         and status in (Status.FAILED, Status.CANCELLED)
-        and not jobs.nothing_is_missing(shown)
-        and jobs.is_kept(shown),
-        "end_without": jobs.is_stuck(shown),
-        "retry_leaving_out": loads and status == Status.FAILED and jobs.could_leave_out(shown) and jobs.is_kept(shown),
-        "too_late": status in (Status.FAILED, Status.CANCELLED) and not jobs.is_kept(shown),
+        and not commands.nothing_is_missing(shown)
+        and commands.is_kept(shown),
+        "end_without": obstacles.is_stuck(shown),
+        "retry_leaving_out": loads
+        and status == Status.FAILED
+        and commands.could_leave_out(shown)
+        and commands.is_kept(shown),
+        "too_late": status in (Status.FAILED, Status.CANCELLED) and not commands.is_kept(shown),
         "delete": shown.ended and RULES["job_delete"].allows(reads=False, thing=shown),
         "table_rows": shown.ended and bool(shown.accounted_rows) and may_now(Level.LOAD, shown),
         "parallelism": loads and under_way,

@@ -9,10 +9,10 @@ from math import inf
 from django.db.models import Count, Max, Min, Q, Sum
 
 from dashboard.formatting import percent
-from importer import jobs
 from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.source.formats.registry import FORMATS
 from importer.jobs.rejects.reloaded_rows import rows_missing
+from importer.jobs.uploading import can_follow
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import ACCOUNTED_ROWS
 from importer.models.outcomes import outcome_words
@@ -171,7 +171,7 @@ class Progress:
     @property
     def _phase_words(self) -> str:
         if self.job.status == Status.LOADING and self.job.source.arriving:
-            return "Loading what has arrived" if jobs.can_follow(self.job) else "Waiting for the upload"
+            return "Loading what has arrived" if can_follow(self.job) else "Waiting for the upload"
         if self.job.status == Status.LOADING and self.job.needs_copy and not self.job.plain_copy:
             return _copying(self.job)[0]
         if self.job.status == Status.LOADING and self.job.awaits_changes:

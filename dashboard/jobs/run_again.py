@@ -12,9 +12,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.formatting import entered_number
-from importer import jobs
 from importer.access import audit
 from importer.engine.errors import Problem
+from importer.jobs.actions import again
 from importer.models import ImportJob
 from importer.sources import uploads
 
@@ -29,7 +29,7 @@ class Again:
 
 def again_of(job: ImportJob) -> Again | None:
     """What another import of the job's file needs; None while the import continues."""
-    return Again(jobs.is_file_there(job), jobs.newest_of_file(job)) if job.ended else None
+    return Again(again.is_file_there(job), again.newest_of_file(job)) if job.ended else None
 
 
 @require_safe
@@ -38,7 +38,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Go to the page of a new import of the same file with the same settings, or to the one that asks for the file."""
     job = _job(pk)
     readable = uploads.importable_by(request.user).filter(pk=job.source_id).exists()
-    there = readable and jobs.is_file_there(job)
+    there = readable and again.is_file_there(job)
     place = reverse("new_source", args=[job.source.key]) if there else reverse("new")
     return redirect(f"{place}?edit={pk}")
 
@@ -49,7 +49,7 @@ def run_again(request: HttpRequest, pk: int) -> HttpResponse:
     job = _job(pk)
     newest = entered_number(request.POST.get("newest", "")) or 0
     try:
-        started = jobs.run_again(job, newest, cast(User, request.user))
+        started = again.run_again(job, newest, cast(User, request.user))
     except Problem as problem:
         messages.error(request, str(problem))
         return redirect("job", pk=pk)

@@ -10,10 +10,10 @@ from django.http import HttpRequest
 
 from dashboard.formatting import entered_number
 from dashboard.new_import.preview import Preview
-from importer import jobs
 from importer.access.policy import seen
 from importer.engine.schema.table import Table
 from importer.engine.target.write_modes import ADDING
+from importer.jobs.actions.again import imported_since
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.job import ROWS_IN_TABLE
 from importer.preparation.prepare import PreparedImport
@@ -75,4 +75,4 @@ def check_not_imported_since(request: HttpRequest, prepared: PreparedImport) -> 
     same = _into(of_file, prepared.target, prepared.table)
     newest = seen(same.filter(status__in=ImportJob.ENDED)).order_by("-pk").first()
     if newest and shown is not None and newest.pk > shown:
-        raise jobs.imported_since(newest.pk, newest.table, prepared.source.name)
+        raise imported_since(newest.pk, newest.table, prepared.source.name)

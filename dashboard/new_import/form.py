@@ -14,7 +14,6 @@ from dashboard.fields.option_form import OptionsForm
 from dashboard.formatting import entered_number
 from dashboard.new_import.null_markers import parse_markers
 from dashboard.new_import.stated_fields import ANSWERED, answered_fields, stated_positions
-from importer import jobs
 from importer import lab as labs
 from importer.access.policy import seen
 from importer.engine.errors import Problem
@@ -27,6 +26,7 @@ from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.target.write_modes import MODES
+from importer.jobs.actions.again import new_table_again, options_again
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
 from importer.preparation.request import NewTableRequest
 
@@ -151,7 +151,7 @@ class NewImportForm:
             with suppress(Problem):  # Raised by a lab without measurements.
                 return labs.options_to_apply(self.before)
         if self.edited and self.before is self.edited:
-            return jobs.options_again(self.edited)
+            return options_again(self.edited)
         return self.before.options if self.before else None
 
     def with_chosen_preset(self) -> "NewImportForm":
@@ -205,7 +205,7 @@ class NewImportForm:
 
     @cached_property
     def _new_table_before(self) -> NewTableRequest:
-        return (jobs.new_table_again(self.edited) if self.edited else None) or NewTableRequest()
+        return (new_table_again(self.edited) if self.edited else None) or NewTableRequest()
 
     def new_table_request(self, names: Sequence[str], basis: str) -> NewTableRequest:
         """The choices for a new table with these columns; those of columns only if they were made for this `basis`.

@@ -28,7 +28,6 @@ from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.stated_fields import restored, shown_filling, shown_mapping, with_answers
 from dashboard.new_import.steps import groups, steps
 from dashboard.new_import.uploading.arriving import follower, too_early
-from importer import jobs
 from importer.access import audit, limits
 from importer.access.policy import seen
 from importer.engine.errors import Problem
@@ -37,6 +36,8 @@ from importer.engine.mysql.connection import connect
 from importer.engine.source.archives import PACKING_NAMES
 from importer.engine.source.formats.registry import NAMES
 from importer.engine.target.write_modes import MODES
+from importer.jobs.actions import commands
+from importer.jobs.actions.again import create_once
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import examination, presets
 from importer.preparation.loadable_tables import offered_tables
@@ -134,8 +135,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
             limits.use(limits.STARTS, len(others))
         with transaction.atomic():
             job, *more = [
-                jobs.create_once(each, cast(User, request.user), preview.choices.rejects_of)
-                for each in (prepared, *others)
+                create_once(each, cast(User, request.user), preview.choices.rejects_of) for each in (prepared, *others)
             ]
         if preview.choices.preset:
             presets.mark_used(preview.choices.preset)
@@ -144,7 +144,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
         return _show(request, preview)
     examination.stop(source)
     for each in (job, *more):
-        jobs.start(each.pk)
+        commands.start(each.pk)
     audit.note(**({"more_imports": [each.pk for each in more]} if more else {}))
     return _go_to(request, [job, *more], batch)
 

@@ -10,11 +10,12 @@ from django.conf import settings
 from django.db.models import Min, Q
 from django.utils import timezone
 
-from importer import jobs, queue
+from importer import queue
 from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Workers
 from importer.engine.plan.option_specs import LOW
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import format_of
+from importer.jobs.lifecycle import table_owner
 from importer.models import Chunk, ImportJob
 from importer.models.outcomes.phases import last_sign
 from importer.models.outcomes.step_kinds import QUEUED
@@ -33,7 +34,7 @@ def facts_of(job: ImportJob) -> Facts:
     now = timezone.now()
     known = Facts(job.pk, job.status, job.schema_name, job.table_name, job.target.name)
     if job.status in (Status.WAITING, Status.UNAPPROVED, Status.PAUSED):
-        owner = jobs.table_owner(job)
+        owner = table_owner(job)
         silent = None if job.status != Status.WAITING else silent_since(job, now)
         return replace(known, owner=owner.pk if owner else 0, silent_since=silent)
     runs = _runs(job)

@@ -11,11 +11,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from importer import jobs
 from importer.access.policy import is_admin
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.sign_in.reasons import KINDS, REASON_HIDDEN
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
+from importer.jobs.actions.obstacles import is_stuck
 from importer.jobs.permission import why_forbidden
+from importer.jobs.steps.lease_recovery import expired_runs
 from importer.lab import approval, trials
 from importer.lab.cleanup import leave, remove_sample
 from importer.lab.setup import prepare_lab
@@ -98,8 +101,8 @@ def _end(lab: Lab) -> bool:
     running = ImportJob.objects.filter(trial__lab=lab).exclude(status__in=ImportJob.ENDED).first()
     if running:
         with suppress(Problem):  # It is ending already.
-            jobs.cancel(running.pk)
-        waits_for = f"its import cannot end: {_words(lab, running.obstacle)}" if jobs.is_stuck(running) else ""
+            commands.cancel(running.pk)
+        waits_for = f"its import cannot end: {_words(lab, running.obstacle)}" if is_stuck(running) else ""
         change_held(lab, waits_for=waits_for[:200])
         return False
     left = {"status": State.LEFT_OUT, "problem": {"what": "the lab was ended before"}}
@@ -196,6 +199,6 @@ def end_abandoned(target: Target) -> None:
 def _end_imports(lab: Lab) -> None:
     """Finish the cancelled imports of the lab's trials here, because no worker may be running."""
     for job in ImportJob.objects.filter(trial__lab=lab, status=ImportJob.Status.CANCELLING):
-        sweep.expire_runs(jobs.expired_runs(job))
-        for step in jobs.advance(job.pk):
+        sweep.expire_runs(expired_runs(job))
+        for step in lifecycle.advance(job.pk):
             local_pool.run_step(step)

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from django.db.models import F
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.errors import NotDropped, Problem
 from importer.engine.mysql.quoting import quote_table
 from importer.engine.target import scratch_tables, staging, write_modes
+from importer.jobs.actions import obstacles
 from importer.lab.cleanup import remove_sample
 from importer.lab.setup import scratch_of
 from importer.lab.transitions import LEASE, Status
@@ -37,8 +37,8 @@ def try_now(lab_id: int) -> None:
     # A worker that is dropping them now has a connection, and keeps its lease.
     change(Lab.objects.filter(pk=lab.pk, status=Status.ENDING, connection_id=None), failures=0, lease=None)
     for job in _unended(lab):
-        if jobs.is_stuck(job):
-            jobs.try_now(job.pk)
+        if obstacles.is_stuck(job):
+            obstacles.try_now(job.pk)
     send([Message("take_lab", lab.pk)])
 
 
@@ -50,8 +50,8 @@ def end_without(lab_id: int) -> None:
     lab = _stuck(lab_id)
     left = sorted(set(_left_over(lab)))
     for job in _unended(lab):
-        if jobs.is_stuck(job):
-            jobs.end_without(job.pk)
+        if obstacles.is_stuck(job):
+            obstacles.end_without(job.pk)
         raise Problem("An import of the lab is still ending.", str(job), "Try again in a moment.")
     ended = change(
         LEASE.held(lab).filter(status=Status.ENDING),

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from importer import jobs
 from importer.engine.errors import Problem, problem_values
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
@@ -16,6 +15,7 @@ from importer.engine.tuning.ranking import Measured, rank
 from importer.engine.tuning.recommendation import Recommendation, recommend
 from importer.engine.tuning.rounds import WARM_UP
 from importer.engine.units import count_of
+from importer.jobs.actions.again import options_again
 from importer.models import Lab, MappingPreset, Trial
 from importer.preparation import presets
 from importer.preparation.prepare import prepare
@@ -121,7 +121,7 @@ def options_to_apply(lab: Lab) -> Options:
 
 def _options_before(lab: Lab) -> Options:
     """The options for repeating the import that the lab was started from; the lab's own if it was not."""
-    return jobs.options_again(lab.of_job) if lab.of_job else lab.options
+    return options_again(lab.of_job) if lab.of_job else lab.options
 
 
 def save_preset(lab: Lab, name: str, user: User | None = None) -> MappingPreset:

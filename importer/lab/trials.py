@@ -12,12 +12,13 @@ from django.db import transaction
 from django.db.models import Count, F, Q
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.schema.table import read_table
 from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Spent, TrialCost, why_not
 from importer.engine.tuning.rounds import WARM_UP
+from importer.jobs import report
+from importer.jobs.actions import commands
 from importer.lab import same_chunks
 from importer.lab.cleanup import tidy, untidy
 from importer.lab.dry_plan import ran_as, require_as_requested
@@ -156,8 +157,8 @@ def _start(lab: Lab, trial: Trial, prepared: PreparedImport) -> None:
         # A worker that claims the lab, or a cancel, waits for this row lock and then finds the job.
         if not change_held(lab, waits_for=""):
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
-        job = jobs.create(prepared, trial=trial)
-    jobs.start(job.pk)
+        job = commands.create(prepared, trial=trial)
+    commands.start(job.pk)
 
 
 def _watch(lab: Lab, trial: Trial, job: ImportJob) -> None:
@@ -170,7 +171,7 @@ def _watch(lab: Lab, trial: Trial, job: ImportJob) -> None:
     timeout = Problem(f"It took longer than the {max(0, left):,.0f} seconds that were left.", str(trial))
     lab.trials.filter(pk=trial.pk).update(problem=timeout.as_json())
     with suppress(Problem):  # It is ending already.
-        jobs.cancel(job.pk)
+        commands.cancel(job.pk)
 
 
 def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
@@ -190,7 +191,7 @@ def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
 
 def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
     timings = {
-        **jobs.report(job)["seconds"],
+        **report.report(job)["seconds"],
         "chunks": in_chunks(job),
         same_chunks.EFFECT: same_chunks.effect_of(job, trial),
     }

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from config.telemetry import traces
-from importer import jobs
 from importer.engine import failpoints
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
@@ -14,6 +13,8 @@ from importer.engine.plan.plan import Reason
 from importer.engine.schema import added_columns, alter_table, foreign_keys
 from importer.engine.target import global_settings, temporary_changes
 from importer.engine.target.temporary_changes import DeferralRefused
+from importer.jobs.steps import target_changes
+from importer.jobs.transitions import release_step
 from importer.models import ImportJob
 from importer.queue import FollowUp
 from importer.worker import live_progress
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 
 def change_target_job(job_id: int, then: FollowUp) -> None:
     """Record the temporary changes and make them; or leave the target unchanged if the server refuses."""
-    job = jobs.claim_target_change(job_id)
+    job = target_changes.claim_target_change(job_id)
     if not job:
         return
     keeper = LeaseKeeper.for_target_change(job)
@@ -43,15 +44,15 @@ def _change_target(job: ImportJob, connection: Connection) -> None:
         _add_columns(job, connection)
     planned, key = job.plan.temporary_changes, str(job.key)
     if not planned:
-        jobs.record_applied_changes(job)
+        target_changes.record_applied_changes(job)
         return
     # Use the record of an earlier attempt, which may have changed the table already.
     changes = job.temporary_changes
     try:
         if not changes:
             changes = temporary_changes.confirm(connection, planned)
-            if not jobs.record_planned_changes(job, changes):
-                jobs.release_step(job)
+            if not target_changes.record_planned_changes(job, changes):
+                release_step(job)
                 return
             failpoints.reach("keys.planned")
         temporary_changes.record(connection, key, changes)
@@ -64,9 +65,11 @@ def _change_target(job: ImportJob, connection: Connection) -> None:
             temporary_changes.restore(connection, job.target.address, changes)
             global_settings.restore(connection, key)
             temporary_changes.delete_record(connection, key)
-        jobs.record_unchanged(job, Reason(f"Left as it was: {planned.description}", reason.what, holds_back=True))
+        target_changes.record_unchanged(
+            job, Reason(f"Left as it was: {planned.description}", reason.what, holds_back=True)
+        )
     else:
-        jobs.record_applied_changes(job)
+        target_changes.record_applied_changes(job)
 
 
 def _add_columns(job: ImportJob, connection: Connection) -> None:
@@ -75,12 +78,12 @@ def _add_columns(job: ImportJob, connection: Connection) -> None:
     digest = added_columns.add_missing(
         connection, plan.schema, plan.final_table, plan.added_columns, plan.target_digest
     )
-    jobs.record_added_columns(job, digest)
+    target_changes.record_added_columns(job, digest)
 
 
 def restore_job(job_id: int, then: FollowUp) -> None:
     """Undo all temporary changes on the target. Idempotent."""
-    job = jobs.claim_restore(job_id)
+    job = target_changes.claim_restore(job_id)
     if not job:
         return
     keeper = LeaseKeeper.for_target_change(job)
@@ -91,11 +94,11 @@ def restore_job(job_id: int, then: FollowUp) -> None:
             seconds = round(time.monotonic() - since, 3)
             table = job.plan.schema, job.plan.final_table
             problem = foreign_keys.rows_refused(connection, *table, job.unchecked) if table_exists else None
-        jobs.record_restored(job, seconds, problem)
+        target_changes.record_restored(job, seconds, problem)
     except Exception as error:
         obstacle = as_problem(error, job, job)
         log.warning("%s: what it has changed on the server could not be put back yet: %s", job, obstacle)
-        then(job_id, jobs.restore_failed(job, obstacle))
+        then(job_id, target_changes.restore_failed(job, obstacle))
     else:
         then(job_id, ())
 

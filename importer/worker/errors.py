@@ -7,8 +7,9 @@ import logging
 
 from django.db import OperationalError
 
-from importer import jobs
 from importer.engine.errors import Problem, SourceMissing, is_of_full_disk
+from importer.jobs.lifecycle import step_failed
+from importer.jobs.transitions import release_step
 from importer.models import Chunk, ImportJob, Lab, Schedule, ScheduleRun
 from importer.queue import Message
 from importer.sources import uploads
@@ -56,6 +57,6 @@ def as_problem(error: Exception, where: ImportJob | Chunk, job: ImportJob) -> Pr
 def after_failure(job: ImportJob, error: Exception, *, given_up: bool) -> list[Message]:
     """Fail the job's step with the error, or release it if it is given up: then any worker may take it again."""
     if given_up:
-        jobs.release_step(job)
+        release_step(job)
         return []
-    return jobs.step_failed(job, as_problem(error, job, job))
+    return step_failed(job, as_problem(error, job, job))

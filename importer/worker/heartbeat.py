@@ -10,9 +10,12 @@ from types import TracebackType
 from django.conf import settings
 from django.db import OperationalError, connections
 
-from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import kill
+from importer.jobs.steps import chunk_leases
+from importer.jobs.steps.scanning import is_scan_wanted, renew_scan
+from importer.jobs.steps.staging import is_step_wanted, renew_step
+from importer.jobs.steps.target_changes import owns_target_change, renew_target_change
 from importer.models import ImportJob, Target
 from importer.worker import shutdown
 
@@ -55,26 +58,25 @@ class LeaseKeeper(threading.Thread):
         self._renewed_at = time.monotonic()
 
     @classmethod
-    def for_run(cls, run: jobs.ChunkRun) -> "LeaseKeeper":
+    def for_run(cls, run: chunk_leases.ChunkRun) -> "LeaseKeeper":
         """For the leases of a run's chunks."""
-        renew, is_wanted = partial(jobs.renew_run, run), partial(jobs.is_wanted, run)
+        renew, is_wanted = partial(chunk_leases.renew_run, run), partial(chunk_leases.is_wanted, run)
         return cls(run, run.job.target, renew, is_wanted, yields=run.job.plan.rolls_back)
 
     @classmethod
     def for_step(cls, job: ImportJob) -> "LeaseKeeper":
         """For a step of the whole job. Cancelling the job kills it."""
-        return cls(job, job.target, partial(jobs.renew_step, job), partial(jobs.is_step_wanted, job))
+        return cls(job, job.target, partial(renew_step, job), partial(is_step_wanted, job))
 
     @classmethod
     def for_scan(cls, job: ImportJob) -> "LeaseKeeper":
         """For the scan. It has no connection to kill, and looks itself whether it is wanted, after each chunk."""
-        return cls(job, job.target, lambda _: jobs.renew_scan(job), partial(jobs.is_scan_wanted, job))
+        return cls(job, job.target, lambda _: renew_scan(job), partial(is_scan_wanted, job))
 
     @classmethod
     def for_target_change(cls, job: ImportJob) -> "LeaseKeeper":
         """For the steps that change and restore the target. Cancelling the job does not kill them."""
-        renew, owns = jobs.renew_target_change, jobs.owns_target_change
-        return cls(job, job.target, partial(renew, job), partial(owns, job))
+        return cls(job, job.target, partial(renew_target_change, job), partial(owns_target_change, job))
 
     def connected(self, connection_id: int) -> None:
         """Set the connection to kill when the work must stop. Raises Cancelled if the work must not even begin."""

@@ -17,7 +17,7 @@ from django.db import connections
 from django.utils import timezone
 
 from config.telemetry import traces
-from importer import jobs, queue
+from importer import queue
 from importer.connections.source_location import location_of_job
 from importer.engine import failpoints
 from importer.engine.errors import (
@@ -34,7 +34,10 @@ from importer.engine.load.loader import Loader, committed_outcome, committed_out
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import group_size
 from importer.jobs.rejects import downloads
+from importer.jobs.rejects.limits import most_rejects
 from importer.jobs.rejects.storage import storage_of
+from importer.jobs.sharing.claimants import fairest_chunk, waiting_for_target
+from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import fall_back_plan
 from importer.queue import FollowUp, Message
@@ -61,37 +64,37 @@ def load(chunk_id: int, then: FollowUp) -> None:
     try:
         later = _load_runs(run)
     finally:
-        then(run.job.pk, [*later, *(Message("advance", pk) for pk in jobs.waiting_for_target(run.job))])
+        then(run.job.pk, [*later, *(Message("advance", pk) for pk in waiting_for_target(run.job))])
 
 
-def _load_runs(first: jobs.ChunkRun) -> list[Message]:
+def _load_runs(first: chunk_leases.ChunkRun) -> list[Message]:
     """Load the run and further ones, on one connection. Returns messages to send later if a chunk fails."""
     job, until = first.job, time.monotonic() + TASK_SECONDS
     try:
         new = Loader(location_of_job(job), job.target.address, job.plan)
     except Exception as error:
         chunk, *others = first.chunks
-        jobs.release_chunks(first, others)
-        return jobs.record_failed(first, chunk, _as_problem(error, chunk, job))
+        chunk_leases.release_chunks(first, others)
+        return chunk_leases.record_failed(first, chunk, _as_problem(error, chunk, job))
     later: list[Message] = []
-    run: jobs.ChunkRun | None = first
+    run: chunk_leases.ChunkRun | None = first
     with new as loader, _recorder() as recorder:
         while run:
             later, continues = RunLoader(run, loader, recorder, until).load_run()
-            run = jobs.claim_next_run(run) if continues and time.monotonic() < until else None
+            run = chunk_leases.claim_next_run(run) if continues and time.monotonic() < until else None
     return later
 
 
-def claim(chunk_id: int) -> jobs.ChunkRun | None:
+def claim(chunk_id: int) -> chunk_leases.ChunkRun | None:
     """The run for this worker's free slot: of the job that is next in line, or of the job that the message is from.
 
     The message for a chunk that another one overtakes is sent again. A process that runs one import takes no others.
     """
-    fairest = jobs.fairest_chunk(chunk_id) if presence.own_host() else chunk_id
-    if fairest != chunk_id and (run := jobs.claim_run(fairest)):
+    fairest = fairest_chunk(chunk_id) if presence.own_host() else chunk_id
+    if fairest != chunk_id and (run := chunk_leases.claim_run(fairest)):
         queue.send([Message("load_run", chunk_id, label=run.job.target.label)])
         return run
-    return jobs.claim_run(chunk_id)
+    return chunk_leases.claim_run(chunk_id)
 
 
 @contextmanager
@@ -107,7 +110,7 @@ def _recorder() -> Iterator[Executor]:
 class RunLoader:
     """Loads one run. Until the time `until` it is extended while its last chunk loads."""
 
-    def __init__(self, run: jobs.ChunkRun, loader: Loader, recorder: Executor, until: float) -> None:
+    def __init__(self, run: chunk_leases.ChunkRun, loader: Loader, recorder: Executor, until: float) -> None:
         self.run = run
         self._loader, self._recorder, self._until = loader, recorder, until
         self._first_load: ChunkLoad | None = None
@@ -120,7 +123,7 @@ class RunLoader:
         self._one_by_one = False
         self._ends = False
         self._looked_at = time.monotonic()
-        self._loaded: list[jobs.LoadedChunk] = []
+        self._loaded: list[chunk_leases.LoadedChunk] = []
         self._recorded_at = time.monotonic()
         # Rejects may end the job, so they are recorded at once.
         self._rejects_count = run.job.options.limits_rejects
@@ -136,7 +139,7 @@ class RunLoader:
                 later = self._failed(self._left.pop(0), error)
             return later, not (error or self._ends)
         finally:
-            jobs.release_chunks(self.run, self._left)
+            chunk_leases.release_chunks(self.run, self._left)
             self._sent.clear()
 
     def _load_all(self) -> Exception | None:
@@ -162,7 +165,7 @@ class RunLoader:
             failpoints.reach("chunk.connected")
             self._seal = self._loader.open_seal(self._first_load)
             # Before the first commit, so that the application knows of each seal that counts a chunk.
-            self._keeper.require(jobs.record_seal(self.run, self._seal))
+            self._keeper.require(chunk_leases.record_seal(self.run, self._seal))
             failpoints.reach("chunk.sealed")
         except Exception as error:
             return error
@@ -225,23 +228,23 @@ class RunLoader:
         if at_once:
             self._record(loaded)
             loaded = []
-        if not jobs.is_loading(self.run.job.pk):
+        if not chunk_leases.is_loading(self.run.job.pk):
             self._record(loaded)
             return False
         self._claiming = self._recorder.submit(self._record_and_claim, loaded, last)
         return True
 
-    def _record_and_claim(self, loaded: list[jobs.LoadedChunk], last: int | None) -> list[Chunk]:
+    def _record_and_claim(self, loaded: list[chunk_leases.LoadedChunk], last: int | None) -> list[Chunk]:
         """Record the loaded chunks. If chunk number `last` ends the run, claim the chunks after it and return them.
 
         Otherwise check every LOOK_SECONDS whether the run may keep its other chunks.
         """
         self._record(loaded)
         if last is not None:
-            return jobs.extend_run(self.run, last, self._connection_id, self._seal)
+            return chunk_leases.extend_run(self.run, last, self._connection_id, self._seal)
         if time.monotonic() - self._looked_at >= LOOK_SECONDS:
             self._looked_at = time.monotonic()
-            self._ends = not jobs.should_continue(self.run)
+            self._ends = not chunk_leases.should_continue(self.run)
         return []
 
     def _collect_claimed(self) -> None:
@@ -250,9 +253,9 @@ class RunLoader:
         if further:
             self._left += further.result()
 
-    def _record(self, loaded: list[jobs.LoadedChunk]) -> None:
+    def _record(self, loaded: list[chunk_leases.LoadedChunk]) -> None:
         if loaded:
-            jobs.record_loaded(self.run, loaded)
+            chunk_leases.record_loaded(self.run, loaded)
             failpoints.reach("chunk.recorded")
             self._sent.bytes_recorded(sum(each.chunk.length for each in loaded))
 
@@ -260,17 +263,17 @@ class RunLoader:
         lost = isinstance(error, TargetProblem)
         if lost and self._first_load and (committed := _committed(_of_chunk(self._first_load, chunk, self.run.job))):
             now = timezone.now()
-            jobs.record_loaded(self.run, [jobs.LoadedChunk(chunk, committed, now, now)])
+            chunk_leases.record_loaded(self.run, [chunk_leases.LoadedChunk(chunk, committed, now, now)])
         elif self._keeper.stopped:
-            jobs.release_chunks(self.run, [chunk])
+            chunk_leases.release_chunks(self.run, [chunk])
         elif self._keeper.killed:
-            jobs.record_cancelled(self.run, chunk)
+            chunk_leases.record_cancelled(self.run, chunk)
         elif placement.hand_back(self.run.job, error, "load_run"):
-            jobs.release_chunks(self.run, [chunk])
+            chunk_leases.release_chunks(self.run, [chunk])
         elif isinstance(error, MethodRefused) and self.run.job.options.method == "auto":
             return self._fall_back(chunk)
         else:
-            return jobs.record_failed(self.run, chunk, _as_problem(error, chunk, self.run.job))
+            return chunk_leases.record_failed(self.run, chunk, _as_problem(error, chunk, self.run.job))
         return []
 
     def _fall_back(self, chunk: Chunk) -> list[Message]:
@@ -281,11 +284,11 @@ class RunLoader:
                 fall_back_plan(job) if job.plan.statements.method == self.run.job.plan.statements.method else job.plan
             )
         except Exception as problem:
-            return jobs.record_failed(self.run, chunk, as_problem(problem, chunk, job))
-        return jobs.fall_back(self.run, chunk, plan)
+            return chunk_leases.record_failed(self.run, chunk, as_problem(problem, chunk, job))
+        return chunk_leases.fall_back(self.run, chunk, plan)
 
 
-def _first_load(run: jobs.ChunkRun) -> ChunkLoad:
+def _first_load(run: chunk_leases.ChunkRun) -> ChunkLoad:
     """The load of the run's first chunk."""
     job, chunk = run.job, run.chunks[0]
     return ChunkLoad(
@@ -299,9 +302,9 @@ def _first_load(run: jobs.ChunkRun) -> ChunkLoad:
         file_name=_file_name(job, chunk),
         began=_utc(job.started_at),
         first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
-        seals=jobs.known_seals(job),
+        seals=chunk_leases.known_seals(job),
         # The engine itself ends a chunk that exceeds the limit of the whole job.
-        options=replace(job.options, max_rejects=jobs.most_rejects(job)),
+        options=replace(job.options, max_rejects=most_rejects(job)),
         rejects=downloads.make_folder(job) if job.options.leaves_out else None,
         storage=storage_of(job),
         converted=job.file_dialect.is_converted,
@@ -327,14 +330,14 @@ def _as_problem(error: Exception, chunk: Chunk, job: ImportJob) -> Problem:
 
 def _divide_time(
     chunks: list[Chunk], outcomes: list[Outcome], began: datetime, ended: datetime
-) -> Iterator[jobs.LoadedChunk]:
+) -> Iterator[chunk_leases.LoadedChunk]:
     """The chunks of one transaction: its time from `began` to `ended` is divided by their bytes."""
     sent = list(accumulate(chunk.length for chunk in chunks))
     ends = [began + (ended - began) * (each / sent[-1]) for each in sent]
-    return map(jobs.LoadedChunk, chunks, outcomes, [began, *ends], ends)
+    return map(chunk_leases.LoadedChunk, chunks, outcomes, [began, *ends], ends)
 
 
-def _trace_loaded(job: ImportJob, loaded: list[jobs.LoadedChunk]) -> None:
+def _trace_loaded(job: ImportJob, loaded: list[chunk_leases.LoadedChunk]) -> None:
     """Add the span of each chunk to the import's trace. Chunks that shared a transaction have divided its time."""
     if not traces.are_sent():
         return
@@ -360,7 +363,7 @@ def _utc(moment: datetime | None) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
 
 
-def committed(run: jobs.ChunkRun) -> list[jobs.LoadedChunk]:
+def committed(run: chunk_leases.ChunkRun) -> list[chunk_leases.LoadedChunk]:
     """The chunks of a dead worker's run that it had committed. None of them if the server or the store is away.
 
     Where nothing can be rolled back, the ledger's row of a chunk does not tell that the chunk is complete.
@@ -375,7 +378,9 @@ def committed(run: jobs.ChunkRun) -> list[jobs.LoadedChunk]:
     # It was committed before the lease of its worker ended.
     ended = min([timezone.now(), *(chunk.lease for chunk in run.chunks if chunk.lease)])
     return [
-        jobs.LoadedChunk(chunk, each, ended, ended) for chunk, each in zip(run.chunks, outcomes, strict=True) if each
+        chunk_leases.LoadedChunk(chunk, each, ended, ended)
+        for chunk, each in zip(run.chunks, outcomes, strict=True)
+        if each
     ]
 
 

@@ -20,9 +20,13 @@ from importlib import import_module
 
 from django.db import OperationalError, connections
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.units import MIB
+from importer.jobs import lifecycle
+from importer.jobs.approval import is_asked_for
+from importer.jobs.steps import staging
+from importer.jobs.steps.lease_recovery import expired_runs
+from importer.jobs.steps.table_backup import pending_backups
 from importer.models import Chunk, ImportJob
 from importer.models.outcomes.step_kinds import QUEUED
 from importer.queue import Message
@@ -88,7 +92,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
     if job.status != ImportJob.Status.SUCCEEDED or not job.target.left_to_commands:
         return job
     # No sweep of the workers cleans up there.
-    _clean(jobs.leftovers(on=job.target))
+    _clean(staging.leftovers(on=job.target))
     return ImportJob.objects.select_related("source").get(pk=job_id)
 
 
@@ -165,7 +169,7 @@ def _queued(job: ImportJob) -> list[Message]:
 
 def is_over(job: ImportJob) -> bool:
     """Whether nothing happens any more without somebody else: the job has ended, or waits for approval."""
-    return job.ended or jobs.is_asked_for(job)
+    return job.ended or is_asked_for(job)
 
 
 def _pool(job: ImportJob, workers: int, wait_for_start: bool) -> Executor:
@@ -231,13 +235,13 @@ def _steps(job: ImportJob, *, idle: bool) -> list[Message]:
 
     `idle`: this pool loads nothing, so that chunks, and a backup, whose lease has expired are those of a dead process.
     """
-    before = jobs.table_owner(job)
-    if idle and ((expired := jobs.expired_runs(before or job)) or (before and before.ended)):
+    before = lifecycle.table_owner(job)
+    if idle and ((expired := expired_runs(before or job)) or (before and before.ended)):
         from importer.worker import sweep  # Here: most imports need none of it.
 
         sweep.expire_runs(expired)
-        sweep.release_backups(each for each in jobs.pending_backups() if each == before)
-    return [*(jobs.advance(before.pk) if before else ()), *jobs.advance(job.pk)]
+        sweep.release_backups(each for each in pending_backups() if each == before)
+    return [*(lifecycle.advance(before.pk) if before else ()), *lifecycle.advance(job.pk)]
 
 
 def run_step(step: Message) -> None:

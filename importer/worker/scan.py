@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from config.telemetry import traces
-from importer import jobs
 from importer.connections.source_location import location_of, location_of_job
 from importer.engine import failpoints
 from importer.engine.errors import SourceChanged
@@ -20,6 +19,8 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, pieces
 from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.units import MIB
+from importer.jobs.steps import scanning
+from importer.jobs.transitions import release_step
 from importer.models import Chunk, ImportJob
 from importer.queue import FollowUp
 from importer.sources import in_place
@@ -41,7 +42,7 @@ def scan_job(job_id: int, then: FollowUp) -> None:
     Of a file that is still being uploaded, find those that have arrived whole, and leave the rest to the next scan. A
     worker that is shutting down leaves the rest to another one.
     """
-    job = jobs.claim_scan(job_id)
+    job = scanning.claim_scan(job_id)
     if not job:
         return
     try:
@@ -53,8 +54,8 @@ def scan_job(job_id: int, then: FollowUp) -> None:
         then(job_id, after_failure(job, error, given_up=placement.hand_back(job, error, "scan")))
     else:
         if not ended:
-            jobs.release_step(job)
-        if not (ended and jobs.all_sessions_load(job)):
+            release_step(job)
+        if not (ended and scanning.all_sessions_load(job)):
             then(job_id, ())
 
 
@@ -70,7 +71,7 @@ def _scan_to_end(job: ImportJob, then: FollowUp) -> bool:
         before, after = lines_before(fd, job.dialect, job.data_offset), _lines_after(fd, job)
         before = sum((each.lines_before for each in job.joined_files[1:]), before)
     working_copies.require_all_rows(job)
-    jobs.finish_scan(job, job.read_size, before, after)
+    scanning.finish_scan(job, job.read_size, before, after)
     return True
 
 
@@ -78,7 +79,7 @@ def _read_end(job: ImportJob) -> bool:
     """Look at the end of a file that has just become complete. False: this scan is no longer wanted."""
     with open_source(location_of(job.source)) as fd:
         check_end(fd, job.source.size, job.file_dialect.plain, job.source.name)
-    return jobs.record_end_read(job)
+    return scanning.record_end_read(job)
 
 
 def _scan_arrived(job: ImportJob, then: FollowUp) -> bool:
@@ -95,7 +96,7 @@ def _scan_arrived(job: ImportJob, then: FollowUp) -> bool:
     last = _last_chunk(job)
     number, begin = (last.number + 1, last.offset + last.length) if last else (0, job.data_offset)
     needed = begin + job.plan.chunk_sizes.most_bytes(number, source.size - begin) + BLOCK_BYTES
-    jobs.await_bytes(job, max(needed, source.received + 1))
+    scanning.await_bytes(job, max(needed, source.received + 1))
     return False
 
 
@@ -107,10 +108,10 @@ def _until_not_arrived(chunks: Iterator[ChunkRange]) -> Iterator[ChunkRange]:
 def _record(found: Iterable[ChunkRange], job: ImportJob, then: FollowUp) -> bool:
     """Record the chunks that are found. False: this scan is no longer wanted, or its worker is shutting down."""
     for chunks in _grouped(found):
-        if not jobs.add_chunks(job, chunks) or shutdown.requested():
+        if not scanning.add_chunks(job, chunks) or shutdown.requested():
             return False
         failpoints.reach("scan.recorded")
-        if not jobs.all_sessions_load(job):
+        if not scanning.all_sessions_load(job):
             then(job.pk, ())
     return True
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from django.conf import settings
 
 from config.telemetry import traces
-from importer import jobs
 from importer.connections.source_location import copy_of, location_of_types
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem
@@ -32,6 +31,12 @@ from importer.engine.validation.type_widening import (
     map_widened,
     widen_types,
 )
+from importer.jobs import lifecycle
+from importer.jobs.approval import ask as ask_for_approval
+from importer.jobs.approval import is_approved
+from importer.jobs.steps import staging as job_staging
+from importer.jobs.steps.table_backup import record_backup
+from importer.jobs.transitions import release_step
 from importer.models import ImportJob
 from importer.preparation.prepare import replan
 from importer.preparation.whole_file import original_lines
@@ -48,16 +53,16 @@ log = logging.getLogger(__name__)
 
 def stage_job(job_id: int, then: FollowUp) -> None:
     """Create the job's staging table, into which its chunks load. Before an approval, only find its types."""
-    job = jobs.claim_stage(job_id)
+    job = job_staging.claim_stage(job_id)
     if not job:
         return
     try:
-        if job.new_table and not jobs.is_approved(job) and not _widen_types(job, job.new_table):
+        if job.new_table and not is_approved(job) and not _widen_types(job, job.new_table):
             then(job_id, ())
             return
         if job.status == ImportJob.Status.UNAPPROVED:
-            jobs.ask_for_approval(job)
-            jobs.release_step(job)
+            ask_for_approval(job)
+            release_step(job)
             then(job_id, ())
             return
         failpoints.reach("stage.claimed")
@@ -65,9 +70,9 @@ def stage_job(job_id: int, then: FollowUp) -> None:
         with traces.span("create staging table", job.trace):
             digest = _create_staging(job)
         failpoints.reach("stage.created")
-        jobs.record_staged(job, digest)
+        job_staging.record_staged(job, digest)
     except Cancelled:
-        jobs.release_step(job)
+        release_step(job)
         then(job_id, ())
     except Exception as error:
         then(job_id, after_failure(job, error, given_up=placement.hand_back(job, error, "stage")))
@@ -85,11 +90,11 @@ def _create_staging(job: ImportJob) -> str:
     assert plan.staged
     if plan.staged.mode == "replace" and not plan.staged.definition:
         with connect(job.target.address) as connection:
-            wanted = jobs.record_definition(job, staging.with_definition(connection, plan.schema, plan.staged))
+            wanted = job_staging.record_definition(job, staging.with_definition(connection, plan.schema, plan.staged))
         if not wanted:
             raise Cancelled("The staging table is no longer wanted.", where=str(job))
     with connect(job.target.address) as connection:
-        if not jobs.renew_step(job, connection.thread_id()):
+        if not job_staging.renew_step(job, connection.thread_id()):
             raise Cancelled("The staging table is no longer wanted.", where=str(job))
         failpoints.reach("stage.connected")
         ledger.create(connection)
@@ -104,7 +109,7 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
         nonlocal renewed
         if time.monotonic() - renewed > settings.HEARTBEAT_SECONDS:
             renewed = time.monotonic()
-            if not jobs.renew_step(job, None):
+            if not job_staging.renew_step(job, None):
                 raise Cancelled("The types are no longer wanted.", where=str(job))
 
     try:
@@ -117,7 +122,7 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
             if job.file_dialect.is_converted:
                 mismatches = original_lines(mismatches, OriginalPositions.next_to(copy_of(job)), job.data_line)
     except Cancelled:
-        jobs.release_step(job)
+        release_step(job)
         return False
     widened = widen_types(table, mismatches, rejects=job.options.on_error == "reject")
     job.new_table_json = to_json(widened)
@@ -126,12 +131,12 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
     reasons = [Reason(*change) for change in describe_changes(table, widened, mismatches)]
     plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *reasons))
     job.plan_json = plan_to_json(plan)
-    return jobs.record_types(job, widened, plan)
+    return job_staging.record_types(job, widened, plan)
 
 
 def finish_job(job_id: int, then: FollowUp) -> None:
     """Bring the staged rows into the table, exactly once; or reopen the chunks that a fail-over has lost."""
-    job = jobs.claim_finish(job_id)
+    job = job_staging.claim_finish(job_id)
     if not job:
         return
     keeper = LeaseKeeper.for_step(job)
@@ -139,12 +144,12 @@ def finish_job(job_id: int, then: FollowUp) -> None:
         end_connection(job.target, job.step_connection_id, job)
         missing = lost_chunks(job)
         if missing:
-            jobs.reopen(job, missing)
+            lifecycle.reopen(job, missing)
         else:
             with traces.span("finish", job.trace), keeper, live_progress.restoring(job.pk) as on_stage:
                 callbacks = LoadCallbacks(keeper.connected, on_stage=on_stage)
                 tally = finish(_finishing_step(job), callbacks)
-            jobs.record_finished(job, tally, callbacks.index_seconds)
+            job_staging.record_finished(job, tally, callbacks.index_seconds)
             failpoints.reach("stage.finished")
             with suppress(Problem):  # The rows are in the table; the sweeper cleans up when the job has ended.
                 _drop_staging(job)
@@ -157,7 +162,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
 
 def clean_job(job_id: int, then: FollowUp) -> None:
     """Drop the staging table of a job that is ending or has ended. A committed finishing step is recorded first."""
-    job = jobs.claim_clean(job_id)
+    job = job_staging.claim_clean(job_id)
     if not job:
         return
     try:
@@ -171,21 +176,21 @@ def clean_job(job_id: int, then: FollowUp) -> None:
         _record_clean(job)
     except Exception as error:
         log.info("%s: its staging table could not be dropped: %s", job, as_problem(error, job, job))
-        then(job_id, jobs.cleaning_failed(job))
+        then(job_id, job_staging.cleaning_failed(job))
     else:
         then(job_id, ())
 
 
 def clean_now(job_id: int) -> None:
     """Drop the staging table of a job that has ended, as clean_job() does, whether or not the step is due."""
-    jobs.advance(job_id)
+    lifecycle.advance(job_id)
     clean_job(job_id, lambda _job_id, _later: None)
 
 
 def _finishing_step(job: ImportJob) -> FinishingStep:
     exact = job.options.on_duplicate != "replace"
     return FinishingStep(
-        str(job.key), job.step_attempt, job.target.address, job.plan, jobs.staged_rows(job), exact=exact
+        str(job.key), job.step_attempt, job.target.address, job.plan, job_staging.staged_rows(job), exact=exact
     )
 
 
@@ -194,7 +199,7 @@ def _record_if_done(job: ImportJob) -> bool:
     with connect(job.target.address) as connection:
         done = is_done(connection, str(job.key), job.plan)
     if done:
-        jobs.record_finished(job, finish(_finishing_step(job), LoadCallbacks()))
+        job_staging.record_finished(job, finish(_finishing_step(job), LoadCallbacks()))
     return done
 
 
@@ -208,5 +213,5 @@ def _drop_staging(job: ImportJob) -> bool:
 
 def _record_clean(job: ImportJob) -> None:
     if job.options.mode == "replace":
-        jobs.record_backup(job)
-    jobs.record_clean(job)
+        record_backup(job)
+    job_staging.record_clean(job)

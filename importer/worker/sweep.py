@@ -6,11 +6,16 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import kill
 from importer.engine.mysql.infile.named_pipes import remove_stale
+from importer.jobs import lifecycle
+from importer.jobs.record import jobs_without_record, write_record
 from importer.jobs.rejects import downloads
+from importer.jobs.steps import staging
+from importer.jobs.steps.chunk_leases import ChunkRun, record_loaded
+from importer.jobs.steps.lease_recovery import expire_run, expired_runs
+from importer.jobs.steps.table_backup import pending_backups, release_backup
 from importer.models import ImportJob, Target
 from importer.queue import FollowUp
 from importer.sources import abandoned
@@ -19,7 +24,7 @@ from importer.worker import load_chunks, working_copies
 log = logging.getLogger(__name__)
 
 
-def expire_runs(runs: Iterable[jobs.ChunkRun]) -> None:
+def expire_runs(runs: Iterable[ChunkRun]) -> None:
     """Kill the connections of the dead workers of these runs, record what is committed, and release the rest."""
     for run in runs:
         if folder := run.job.plan.statements.feeding.pipe_folder:
@@ -28,9 +33,9 @@ def expire_runs(runs: Iterable[jobs.ChunkRun]) -> None:
                 remove_stale(Path(folder))
         end_connection(run.job.target, run.chunks[0].connection_id, run)
         loaded = load_chunks.committed(run)
-        jobs.record_loaded(run, loaded)
+        record_loaded(run, loaded)
         in_ledger = {each.chunk.pk for each in loaded}
-        jobs.expire_run(replace(run, chunks=[each for each in run.chunks if each.pk not in in_ledger]))
+        expire_run(replace(run, chunks=[each for each in run.chunks if each.pk not in in_ledger]))
 
 
 def release_backups(of_jobs: Iterable[ImportJob]) -> None:
@@ -38,17 +43,17 @@ def release_backups(of_jobs: Iterable[ImportJob]) -> None:
     for job in of_jobs:
         with suppress(Problem):  # If the server is away, a later sweep does it.
             end_connection(job.target, job.step_connection_id, job)
-            jobs.release_backup(job)
+            release_backup(job)
 
 
 def sweep_jobs(then: FollowUp) -> None:
     """Repair the consequences of lost messages and dead workers. Idempotent."""
-    expire_runs(jobs.expired_runs())
-    release_backups(jobs.pending_backups())
-    for job_id in (*jobs.unended(), *jobs.leftovers()):
+    expire_runs(expired_runs())
+    release_backups(pending_backups())
+    for job_id in (*lifecycle.unended(), *staging.leftovers()):
         then(job_id, ())
-    for job_id in jobs.jobs_without_record():
-        jobs.write_record(job_id)
+    for job_id in jobs_without_record():
+        write_record(job_id)
     abandoned.finish_received()
     abandoned.remove_abandoned()
     downloads.remove_orphans()

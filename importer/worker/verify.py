@@ -3,12 +3,14 @@
 from dataclasses import asdict
 
 from config.telemetry import traces
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger, verify
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import connect
 from importer.engine.units import count_of
+from importer.jobs import lifecycle
+from importer.jobs.steps.source_changes import find_changes, record_changes
+from importer.jobs.steps.staging import renew_step, staged_rows
 from importer.models import ImportJob
 from importer.queue import FollowUp
 from importer.worker.errors import as_problem
@@ -16,32 +18,32 @@ from importer.worker.errors import as_problem
 
 def verify_job(job_id: int, then: FollowUp) -> None:
     """Compare the ledger on the target with the scan: end the job, or load again what a fail-over has lost."""
-    job = jobs.claim_verify(job_id)
+    job = lifecycle.claim_verify(job_id)
     if not job:
         return
     try:
         with traces.span("verify", job.trace):
             missing = set() if _is_finished(job) else lost_chunks(job)
-        if not missing and (changes := jobs.find_changes(job, lambda: jobs.renew_step(job, None))):
-            jobs.record_changes(job, changes)
+        if not missing and (changes := find_changes(job, lambda: renew_step(job, None))):
+            record_changes(job, changes)
     except Exception as error:
-        then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
+        then(job_id, lifecycle.step_failed(job, as_problem(error, job, job)))
         return
     if missing:
-        jobs.reopen(job, missing)
+        lifecycle.reopen(job, missing)
         then(job_id, ())
     else:
-        then(job_id, jobs.succeed(job_id))
+        then(job_id, lifecycle.succeed(job_id))
 
 
 def lost_chunks(job: ImportJob) -> set[int]:
     """The numbers of the chunks that a fail-over has lost, with their rows. Raises Problem if only the ledger did."""
     address, key = job.target.address, str(job.key)
-    missing = verify.missing_chunks(address, key, jobs.planned_rows(job))
+    missing = verify.missing_chunks(address, key, lifecycle.planned_rows(job))
     if missing:
         with connect(address) as connection:
             verify.see_all_commits(connection)
-            verify.require_lost_rows(connection, address, job.plan, key, jobs.seconds_since(job, missing))
+            verify.require_lost_rows(connection, address, job.plan, key, lifecycle.seconds_since(job, missing))
     return missing
 
 
@@ -66,5 +68,5 @@ def read_committed(job: ImportJob) -> str:
 def _is_finished(job: ImportJob) -> bool:
     """Whether the job has staged its rows and brought them into the table. Raises Problem if the ledger lacks that."""
     if job.finished:
-        verify.check_finish(job.target.address, str(job.key), jobs.staged_rows(job))
+        verify.check_finish(job.target.address, str(job.key), staged_rows(job))
     return job.finished

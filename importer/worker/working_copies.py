@@ -20,7 +20,6 @@ from typing import IO
 from django.conf import settings
 
 from config.telemetry import traces
-from importer import jobs
 from importer.connections.source_location import copy_of, location_of
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, DiskFull, Problem, SourceChanged, full_disk_as
@@ -31,6 +30,7 @@ from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
 from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
+from importer.jobs.steps.scanning import record_copy, record_unsorted, renew_copy, scanned_rows
 from importer.models import ImportJob
 from importer.preparation.plain_file import CopyOut, copy_one, copy_several
 from importer.sources import in_place
@@ -206,7 +206,7 @@ class _CopyWriter:
     def _keep_order(self, why: Problem) -> None:
         job, plan = self.job, self.job.plan
         reason = Reason("Rows are loaded in the file's order after all", str(why), holds_back=True, option="sort")
-        if not jobs.record_unsorted(job, replace(plan, sorted_by=None, reasons=(*plan.reasons, reason))):
+        if not record_unsorted(job, replace(plan, sorted_by=None, reasons=(*plan.reasons, reason))):
             raise Cancelled("The copy is no longer wanted.")
 
     def record(self, copy: Path) -> bool:
@@ -218,7 +218,7 @@ class _CopyWriter:
         place = self._put(store, finished, copy.name) if store else self._rename(finished, copy)
         failpoints.reach("copy.renamed")
         skipped = self.skipped if self.job.is_sorted else None
-        return jobs.record_copy(self.job, place, size, skipped, self.files)
+        return record_copy(self.job, place, size, skipped, self.files)
 
     def _rename(self, finished: Path, copy: Path) -> str:
         """Give the finished file the copy's name. Returns that name."""
@@ -274,7 +274,7 @@ class _CopyWriter:
         self._renew(done)
 
     def _renew(self, done: int) -> None:
-        if not jobs.renew_copy(self.job, done):
+        if not renew_copy(self.job, done):
             raise Cancelled("The copy is no longer wanted.")
         self._seen = time.monotonic()
 
@@ -334,7 +334,7 @@ def require_all_rows(job: ImportJob) -> None:
     """Raise SourceChanged if the scan of a sorted copy has found another number of rows than was written into it."""
     if not job.is_sorted:
         return
-    written, scanned = OriginalPositions.next_to(copy_of(job)).count, jobs.scanned_rows(job)
+    written, scanned = OriginalPositions.next_to(copy_of(job)).count, scanned_rows(job)
     if written != scanned:
         raise SourceChanged(
             f"{written:,} rows went into the sorted copy, and {scanned:,} are found in it.",

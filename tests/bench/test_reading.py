@@ -13,9 +13,9 @@ from bench.files import Files, files_of
 from bench.servers import Server
 from bench.workloads import WORKLOADS
 from bench.workloads.table import Workload, WorkloadTable
-from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.reading.questions import NeedsAnswer
+from importer.jobs.actions import commands
 from importer.management.build_import import prepare_from_options
 from importer.management.commands.import_csv import Command
 from importer.models import ImportJob
@@ -41,7 +41,7 @@ def imported(path: Path, table: str, *flags: str) -> ImportJob:
     """Import the file with the options of the command line. Raises NeedsAnswer if anything is asked."""
     parser = Command().create_parser("manage.py", "import_csv")
     options = parser.parse_args([str(path), "--target", "bench", "--table", table, *flags])
-    return run(jobs.create(prepare_from_options(vars(options))))
+    return run(commands.create(prepare_from_options(vars(options))))
 
 
 @pytest.fixture

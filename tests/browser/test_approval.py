@@ -6,7 +6,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from importer import jobs
+from importer.jobs.actions import commands
+from importer.jobs.approval import is_asked_for
 from importer.models import ImportJob, Target
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.engine.loads import rows_of, run_sql
@@ -27,8 +28,8 @@ def waiting(mariadb, stack: Stack, transactional_db, tmp_path: Path) -> ImportJo
     path = tmp_path / "words.csv"
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(2000)))
     job = created(Target.objects.get(pk=target.pk), operator("ann"), path)
-    jobs.start(job.pk)
-    wait_until(lambda: jobs.is_asked_for(now(job)), what="the wait for approval")
+    commands.start(job.pk)
+    wait_until(lambda: is_asked_for(now(job)), what="the wait for approval")
     return job
 
 

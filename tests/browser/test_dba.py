@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -45,12 +45,12 @@ def test_the_page_of_an_import_that_waits_for_a_lock_says_who_holds_it(page: Pag
     path.write_text("id,amount\n" + "".join(f"{n},{n % 977}\n" for n in range(ROWS)))
     options = Options(chunk_bytes=256 * 1024, parallelism=2)
     target = saved_target(database, "shop")
-    job = jobs.create(prepare(uploads.register(path), target, "orders", ImportRequest(options=options)))
+    job = commands.create(prepare(uploads.register(path), target, "orders", ImportRequest(options=options)))
     banner = page.locator("#job-why")
     with connect(database) as other:
         execute(other, "LOCK TABLES orders WRITE")
         number = other.thread_id()
-        jobs.start(job.pk)
+        commands.start(job.pk)
         page.goto(f"/jobs/{job.pk}/")
         expect(banner).to_contain_text("orders is locked")
         expect(banner).to_contain_text(f"connection {number} (root@")

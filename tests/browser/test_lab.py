@@ -5,8 +5,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Lab
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
@@ -22,8 +22,8 @@ def imported(address: Address, folder: Path) -> ImportJob:
     run_sql(address, "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(40), KEY by_name (name))")
     path = folder / "orders.csv"
     path.write_text("id,name\n" + "".join(f"{n},name {n % 97}\n" for n in range(ROWS)))
-    job = jobs.create(prepare(uploads.register(path), saved_target(address), "orders"))
-    jobs.start(job.pk)
+    job = commands.create(prepare(uploads.register(path), saved_target(address), "orders"))
+    commands.start(job.pk)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the first import")
     return job
 

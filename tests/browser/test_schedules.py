@@ -9,8 +9,8 @@ from django.conf import settings
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from importer import jobs
 from importer.engine.mysql.connection import Address
+from importer.jobs.actions import commands
 from importer.models import Channel, Schedule, SourceConnection
 from importer.models.channel import Event
 from importer.notifications import channels
@@ -63,8 +63,8 @@ def test_from_an_import_to_a_schedule_that_loads_moves_and_tells(
 ):
     first = tmp_path / "words-1.csv"
     first.write_text(f"{HEADER}1,one\n")
-    job = jobs.create(prepare(uploads.register(first), saved_target(database, "here"), "words"))
-    jobs.start(job.pk)
+    job = commands.create(prepare(uploads.register(first), saved_target(database, "here"), "words"))
+    commands.start(job.pk)
     page.goto(reverse("job", args=[job.pk]))
     page.get_by_text("More", exact=True).click(timeout=30_000)
     page.get_by_role("link", name="Schedule this import").click()

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from importer import jobs
+from importer.jobs import report as job_report
 from importer.models import DiscoveredFile, ImportJob, Lab, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.models.channel import Event
 from importer.models.outcomes import OUTCOMES, Colour
@@ -84,7 +84,7 @@ def test_a_run_without_a_new_file_is_grey_and_one_that_lost_rows_amber(browser, 
 
 def test_the_report_and_the_mail_tell_the_colour(schedule: Schedule):
     job = make_job(Status.SUCCEEDED, chunks=1, rejected_rows=5)
-    report = jobs.report(job)
+    report = job_report.report(job)
     assert (report["outcome"], report["colour"]) == ("completed with rejects", Colour.AMBER)
     text, html = bodies(payload_of(Event.REJECTS, "5 rows did not go in.", job, None, None), "ops")
     assert "Outcome: completed with rejects" in text

@@ -10,10 +10,11 @@ from zlib import crc32
 import pytest
 from django.db import connections
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
+from importer.jobs.lifecycle import planned_rows
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -68,7 +69,7 @@ class Disturbed:
         assert job.balanced
         assert self.contents() == expected_contents()
         with connect(self.address) as connection:
-            assert ledger.rows_by_chunk(connection, str(job.key)) == jobs.planned_rows(job)
+            assert ledger.rows_by_chunk(connection, str(job.key)) == planned_rows(job)
         self.no_connection_is_left()
 
     def contents(self) -> tuple:
@@ -111,13 +112,13 @@ def created(address: Address, path: Path, table: str, **options: object) -> Impo
         address, f"CREATE TABLE {table} ({TABLES[table]}) CHARACTER SET utf8mb4", name=address.database
     )
     request = ImportRequest(options=Options(**{"chunk_bytes": CHUNK_BYTES, "parallelism": 2, **options}))
-    return jobs.create(prepare(uploads.register(path), target, table, request))
+    return commands.create(prepare(uploads.register(path), target, table, request))
 
 
 @contextmanager
 def under_way(started: D) -> Iterator[D]:
     """The import runs, and is over before the next test."""
-    jobs.start(started.job.pk)
+    commands.start(started.job.pk)
     yield started
     wait_until(started.over, what="the job's end before the next test")
     connections.close_all()

@@ -3,11 +3,11 @@
 import random
 from pathlib import Path
 
-from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.indexes import show_create
 from importer.engine.target import temporary_changes
+from importer.jobs.actions import commands
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -38,7 +38,7 @@ class Keyless:
         self.before = self.structure()
 
     def start(self) -> None:
-        jobs.start(self.job.pk)
+        commands.start(self.job.pk)
 
     def now(self) -> ImportJob:
         return ImportJob.objects.get(pk=self.job.pk)
@@ -75,4 +75,6 @@ def planned(address: Address, path: Path) -> Keyless:
     )
     options = Options(chunk_bytes=256 * 1024, parallelism=2, indexes="defer", foreign_keys="defer")
     target = saved_target(address, address.database)
-    return Keyless(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))), address)
+    return Keyless(
+        commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))), address
+    )

@@ -14,8 +14,9 @@ from collections.abc import Callable
 import pytest
 import redis
 
-from importer import jobs, lab
+from importer import lab
 from importer.engine.errors import Problem
+from importer.jobs.actions import commands
 from tests.faults.keyless import Keyless, Status
 from tests.faults.trying import Trying
 from tests.stack import Process, Stack
@@ -63,7 +64,7 @@ def disturb(number: int, stack: Stack, server: TestServer, cancel: Callable[[], 
 def test_an_import(keyless: Keyless, stack: Stack, server: TestServer, number: int):
     def cancel() -> None:
         try:
-            jobs.cancel(keyless.job.pk)
+            commands.cancel(keyless.job.pk)
         except Problem:
             assert keyless.now().status in (Status.INDEXING, Status.VERIFYING, Status.SUCCEEDED)
 

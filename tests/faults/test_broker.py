@@ -8,7 +8,8 @@ import redis
 from django.test import Client
 from django.urls import reverse
 
-from importer import jobs
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.models import ImportJob
 from importer.queue import Message, send
 from tests.faults.conftest import Disturbed
@@ -39,9 +40,9 @@ def test_redis_stands_still(disturbed: Disturbed, stack: Stack):
     with frozen(stack):
         assert client.get(reverse("job", args=[disturbed.job.pk])).status_code == 200
         assert client.get(reverse("readyz")).status_code == 503
-        jobs.pause(disturbed.job.pk)
+        commands.pause(disturbed.job.pk)
         assert ImportJob.objects.get(pk=disturbed.job.pk).status == ImportJob.Status.PAUSED
-        jobs.resume(disturbed.job.pk)
+        commands.resume(disturbed.job.pk)
         assert ImportJob.objects.get(pk=disturbed.job.pk).status == ImportJob.Status.LOADING
     disturbed.ends_well()
 
@@ -59,7 +60,7 @@ def test_redis_comes_and_goes(disturbed: Disturbed, stack: Stack):
 @on_one_server
 def test_messages_that_were_never_sent_are_sent_by_the_sweep(keyless: Keyless):
     """As if the web process had died between its commit and the message: only the database knows of the job."""
-    jobs.advance(keyless.job.pk)
+    lifecycle.advance(keyless.job.pk)
     assert keyless.ends(ImportJob.Status.SUCCEEDED).balanced
 
 

@@ -5,7 +5,7 @@ import signal
 
 import redis
 
-from importer import jobs
+from importer.jobs.actions import commands
 from importer.models import Chunk, ImportJob
 from tests.faults.conftest import ROWS, Disturbed
 from tests.stack import Stack, wait_until
@@ -66,28 +66,28 @@ def test_every_message_comes_twice(disturbed: Disturbed):
 
 def test_cancel_ends_running_loads_and_retry_loads_the_rest(disturbed: Disturbed):
     disturbed.in_the_middle()
-    jobs.cancel(disturbed.job.pk)
+    commands.cancel(disturbed.job.pk)
     wait_until(lambda: ImportJob.objects.get(pk=disturbed.job.pk).ended, seconds=10, what="cancelled within 10 s")
     job = ImportJob.objects.get(pk=disturbed.job.pk)
     assert job.status == ImportJob.Status.CANCELLED
     disturbed.no_connection_is_left()
     assert disturbed.contents()[0] == job.loaded_rows < ROWS
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     disturbed.ends_well()
 
 
 def test_pause_lets_loads_finish_and_resume_goes_on(disturbed: Disturbed):
     disturbed.in_the_middle()
-    jobs.pause(disturbed.job.pk)
+    commands.pause(disturbed.job.pk)
     wait_until(lambda: not Chunk.objects.filter(job=disturbed.job, status__in=Chunk.IN_FLIGHT).exists())
     assert ImportJob.objects.get(pk=disturbed.job.pk).status == ImportJob.Status.PAUSED
     assert disturbed.contents()[0] == ImportJob.objects.get(pk=disturbed.job.pk).loaded_rows
-    jobs.resume(disturbed.job.pk)
+    commands.resume(disturbed.job.pk)
     disturbed.ends_well()
 
 
 def test_parallelism_changes_while_it_runs(disturbed: Disturbed):
     disturbed.in_the_middle()
-    jobs.set_parallelism(disturbed.job.pk, 1)
+    commands.set_parallelism(disturbed.job.pk, 1)
     assert ImportJob.objects.get(pk=disturbed.job.pk).parallelism == 1
     disturbed.ends_well()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.db.models import Max, Sum
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect
+from importer.jobs.actions import commands
 from importer.models import Chunk, ImportJob
 from tests.engine.loads import rows_of
 from tests.faults.conftest import Disturbed, created, under_way
@@ -68,21 +68,21 @@ def test_a_worker_that_is_asked_to_end_gives_back_what_has_not_begun(one_row_eac
 
 def test_cancel_ends_a_run_and_retry_loads_the_rest(one_row_each: OneRowEach):
     one_row_each.in_the_middle()
-    jobs.cancel(one_row_each.job.pk)
+    commands.cancel(one_row_each.job.pk)
     wait_until(one_row_each.over, seconds=10, what="cancelled within 10 s")
     job = ImportJob.objects.get(pk=one_row_each.job.pk)
     assert job.status == ImportJob.Status.CANCELLED
     assert one_row_each.contents()[0] == job.loaded_rows < ROWS
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     one_row_each.ends_well()
 
 
 def test_pause_gives_back_what_has_not_begun(one_row_each: OneRowEach):
     one_row_each.in_the_middle()
-    jobs.pause(one_row_each.job.pk)
+    commands.pause(one_row_each.job.pk)
     flying = Chunk.objects.filter(job=one_row_each.job, status__in=Chunk.IN_FLIGHT)
     wait_until(lambda: not flying.exists(), seconds=10, what="no chunk in flight within 10 s")
     assert one_row_each.contents()[0] == ImportJob.objects.get(pk=one_row_each.job.pk).loaded_rows < ROWS
-    jobs.resume(one_row_each.job.pk)
+    commands.resume(one_row_each.job.pk)
     one_row_each.ends_well()
     assert one_row_each.of_all(Max("attempt")) == 1

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address
+from importer.jobs.actions import commands
 from importer.models import ImportJob
 from tests.engine.loads import rows_of
 from tests.faults.conftest import Disturbed, created, expected_contents, under_way
@@ -78,9 +78,9 @@ def test_the_server_is_killed_in_the_finishing_step(staged: Disturbed, server: T
 
 def test_a_cancel_in_the_finishing_step_is_in_time_or_too_late_but_never_half(staged: Disturbed):
     wait_until(lambda: now(staged).status == Status.FINISHING, seconds=100, what="the finishing step")
-    jobs.cancel(staged.job.pk)
+    commands.cancel(staged.job.pk)
     wait_until(lambda: now(staged).ended, seconds=30, what="the end of a cancelled job")
     if now(staged).status == Status.CANCELLED:
         assert rows_in_table(staged) == 0
-        jobs.retry(staged.job.pk)
+        commands.retry(staged.job.pk)
     ends_well(staged)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.jobs.lifecycle import planned_rows
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob
 from tests.faults.conftest import ROWS, Disturbed, created, under_way
@@ -36,7 +36,7 @@ class LeavingOut(Disturbed):
         with connect(self.address) as connection:
             found = fetch_all(connection, f"SELECT COUNT(*), SUM(n) FROM {job.table_name}")[0]
             assert (found[0], int(found[1])) == (ROWS - len(bad), sum(set(range(ROWS)) - bad.keys()))
-            assert ledger.rows_by_chunk(connection, str(job.key)) == jobs.planned_rows(job)
+            assert ledger.rows_by_chunk(connection, str(job.key)) == planned_rows(job)
         records = b"".join(downloads.reject_file(job)).decode().splitlines()
         assert records == ["n,word,amount,at", *(bad[n] for n in sorted(bad))]
         explained = csv.DictReader(b"".join(downloads.reasons_file(job)).decode().splitlines())

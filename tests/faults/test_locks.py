@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -53,7 +53,7 @@ def few_rows(database: Address, tmp_path: Path, transactional_db) -> ImportJob:
     path = tmp_path / "few.csv"
     path.write_text("n\n" + "".join(f"{n}\n" for n in range(FEW)))
     options = Options(indexes="keep", session={"innodb_lock_wait_timeout": "1"})
-    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
+    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
 
 
 LOCKS = ["LOCK TABLES unkeyed WRITE", "FLUSH TABLES WITH READ LOCK"]
@@ -64,12 +64,12 @@ def test_a_load_that_waits_for_a_lock_is_cancelled_within_10_seconds(disturbed: 
     disturbed.in_the_middle()
     with blocked(disturbed.address, lock):
         wait_until(lambda: waits(disturbed.address), what="a load that waits")
-        jobs.cancel(disturbed.job.pk)
+        commands.cancel(disturbed.job.pk)
         wait_until(disturbed.over, seconds=10, what="cancelled within 10 s")
     job = ImportJob.objects.get(pk=disturbed.job.pk)
     assert job.status == Status.CANCELLED
     assert disturbed.contents()[0] == job.loaded_rows < ROWS
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     disturbed.ends_well()
 
 
@@ -86,7 +86,7 @@ def test_cancelled_while_all_workers_are_killed_the_rows_told_are_those_in_the_t
     disturbed.in_the_middle()
     for worker in (stack.load_worker, stack.control_worker):
         worker.kill()
-    jobs.cancel(disturbed.job.pk)
+    commands.cancel(disturbed.job.pk)
     stack.start_workers()
     wait_until(disturbed.over, what="cancelled")
     disturbed.no_connection_is_left()
@@ -95,7 +95,7 @@ def test_cancelled_while_all_workers_are_killed_the_rows_told_are_those_in_the_t
     with connect(disturbed.address) as connection:
         committed = ledger.rows_by_chunk(connection, str(job.key))
     assert disturbed.contents()[0] == sum(committed.values()) == job.loaded_rows
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     disturbed.ends_well()
 
 
@@ -108,7 +108,7 @@ def test_a_deadlock_is_tried_again(few_rows: ImportJob, database: Address, stack
             "INSERT INTO heavy SELECT a.ORDINAL_POSITION FROM information_schema.COLUMNS a, mysql.user b LIMIT 5000",
         )
         execute(other, f"INSERT INTO t VALUES ({FEW - 1})")
-        jobs.start(few_rows.pk)
+        commands.start(few_rows.pk)
         wait_until(lambda: waits_for_a_row(database), what="a load that waits for the other's row")
         execute(other, "INSERT INTO t VALUES (0)")
         execute(other, "ROLLBACK")
@@ -128,6 +128,6 @@ def test_a_lock_that_stays_ends_the_import_with_the_reason(few_rows: ImportJob, 
         assert (job.status, job.loaded_rows) == (Status.FAILED, 0)
         assert "held a lock for too long" in job.problem["what"]
         execute(other, "ROLLBACK")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert run(few_rows).status == Status.SUCCEEDED
     assert rows_of(database, "SELECT COUNT(*) FROM t") == [(FEW,)]

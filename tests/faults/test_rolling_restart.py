@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address
+from importer.jobs.actions import commands
 from importer.models import Chunk, Total
 from tests.engine.loads import rows_of
 from tests.faults.conftest import Disturbed, created
@@ -44,7 +44,7 @@ def started_into(address: Address, path: Path) -> Disturbed:
     """Each chunk is a transaction of its own, because rows may be rejected. One at a time: all processes restart."""
     options = {"chunk_bytes": path.stat().st_size // CHUNKS, "parallelism": 1, "on_error": "reject", "max_rejects": 1}
     job = created(address, path, "unkeyed", **options)
-    jobs.start(job.pk)
+    commands.start(job.pk)
     return Disturbed(job, address)
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from importer import jobs
 from importer.engine.mysql.connection import Address
 from importer.engine.reading.stated import Stated
+from importer.jobs.actions import commands
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -38,8 +38,10 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def unpacking(mariadb: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
     """A job whose file is being unpacked, for which the kind of server does not matter."""
     request = ImportRequest(stated=Stated(ignore_fields=True))
-    job = jobs.create(prepare(uploads.register(packed), target_with(mariadb, "CREATE TABLE t (n INT)"), "t", request))
-    jobs.start(job.pk)
+    job = commands.create(
+        prepare(uploads.register(packed), target_with(mariadb, "CREATE TABLE t (n INT)"), "t", request)
+    )
+    commands.start(job.pk)
     wait_until(lambda: any(part.stat().st_size for part in parts()), what="a copy that is begun")
     return job
 
@@ -80,7 +82,7 @@ def test_the_worker_that_unpacks_is_asked_to_end(unpacking: ImportJob, stack: St
 
 
 def test_a_cancelled_job_stops_unpacking(unpacking: ImportJob):
-    jobs.cancel(unpacking.pk)
+    commands.cancel(unpacking.pk)
     job = ended(unpacking)
     assert (job.status, job.plain_copy, job.loaded_rows) == (ImportJob.Status.CANCELLED, "", 0)
     wait_until(nothing_is_left, what="the part to go")

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from django.conf import settings
 
-from importer import jobs, lab
+from importer import lab
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.target import global_settings, scratch_tables, temporary_changes
 from importer.engine.tuning.grid import Grid
 from importer.engine.tuning.sampling import Sample
+from importer.jobs.actions import commands
 from importer.lab import LabRequest
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
@@ -62,7 +63,7 @@ def to_end(of: Lab) -> Lab:
     while not now(of).ended:
         job = trial_job(of)
         if job and not job.ended:
-            jobs.start(job.pk)
+            commands.start(job.pk)
             run(job)
         take_step(of)
     return now(of)

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from importer import jobs
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.models.outcomes.step_kinds import STEPS
 from importer.preparation.prepare import ImportRequest, prepare
@@ -16,7 +17,7 @@ def created(target: Target, file: Path | SourceFile, **options: object) -> Impor
     """An import of the file into table t with these options: in small chunks, two at a time, unless they differ."""
     source = file if isinstance(file, SourceFile) else uploads.register(file)
     chosen = Options(**{"chunk_bytes": 8000, "parallelism": 2, **options})
-    return jobs.create(prepare(source, target, "t", ImportRequest(options=chosen)))
+    return commands.create(prepare(source, target, "t", ImportRequest(options=chosen)))
 
 
 def take(step: Message) -> None:
@@ -33,7 +34,7 @@ def queued(job: ImportJob) -> list[Message]:
 
 def advance(job: ImportJob) -> None:
     """Advance the job, again if it says so."""
-    while Message("advance", job.pk) in jobs.advance(job.pk):
+    while Message("advance", job.pk) in lifecycle.advance(job.pk):
         pass
 
 
@@ -49,7 +50,7 @@ def run(job: ImportJob) -> ImportJob:
 
 def until(job: ImportJob, task: str) -> None:
     """Take steps until the job's next step is this one."""
-    while not (steps := jobs.advance(job.pk)) or steps[0].task != task:
+    while not (steps := lifecycle.advance(job.pk)) or steps[0].task != task:
         assert steps
         for step in steps:
             take(step)

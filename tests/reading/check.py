@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
@@ -18,6 +17,7 @@ from importer.engine.reading.reading import Reading
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scanner import Position, ScanPolicy, scan
 from importer.engine.source.decoding import needs_copy
+from importer.jobs.actions import commands
 from importer.management.build_import import prepare_from_options
 from importer.management.commands.import_csv import Command
 from importer.preparation.prepare import PreparedImport
@@ -93,7 +93,7 @@ def imported(path: Path, arguments: list[str]) -> Imported:
 
 def by_job(prepared: PreparedImport) -> Imported:
     """By all steps of an import, which make the working copy or the staging table, and count the rejects."""
-    job = run(jobs.create(prepared))
+    job = run(commands.create(prepared))
     problem = str(job.problem or ("" if job.balanced else "not balanced"))
     return Imported(prepared.reading, job.rejected_rows, sum(each["values"] for each in job.notices), problem)
 

@@ -13,10 +13,12 @@ from dashboard.api.reports import Report
 from dashboard.api.resources.imports.imports import read as read_import
 from dashboard.api.resources.labs import read as read_lab
 from dashboard.jobs.approval import why_not
-from importer import jobs, lab
+from importer import lab
 from importer.access.approval import LONGEST_REASON, SHORTEST_DIGEST, Approvable
 from importer.access.policy import seen
 from importer.engine.errors import Problem
+from importer.jobs import approval, report
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Lab
 from importer.preparation.plan_sql import plan_sql
 
@@ -75,7 +77,7 @@ def _one(thing: Approvable) -> dict[str, Any]:
 
 
 def _is_asked_for(thing: Approvable) -> bool:
-    return jobs.is_asked_for(thing) if isinstance(thing, ImportJob) else lab.is_asked_for(thing)
+    return approval.is_asked_for(thing) if isinstance(thing, ImportJob) else lab.is_asked_for(thing)
 
 
 def _place(thing: Approvable) -> tuple[int, ...]:
@@ -86,7 +88,7 @@ def _place(thing: Approvable) -> tuple[int, ...]:
 
 def _shown(thing: Approvable) -> dict[str, Any]:
     is_import = isinstance(thing, ImportJob)
-    of: Any = jobs if is_import else lab
+    of: Any = approval if is_import else lab
     statements = plan_sql(thing.plan) if isinstance(thing, ImportJob) else ()
     return {
         "kind": "import" if is_import else "lab",
@@ -127,15 +129,15 @@ def import_approval(request: HttpRequest, job: int) -> Any:
 @router.post("imports/{int:job}/approve", response=Report, url_name="api_import_approve", summary="Approve an import")
 def approve_import(request: HttpRequest, job: int, what: DigestIn) -> Any:
     """Approve exactly what has this digest. Those who started the import may not."""
-    jobs.approve(read_import(job).pk, what.digest)
-    return jobs.report(read_import(job))
+    commands.approve(read_import(job).pk, what.digest)
+    return report.report(read_import(job))
 
 
 @router.post("imports/{int:job}/refuse", response=Report, url_name="api_import_refuse", summary="Refuse an import")
 def refuse_import(request: HttpRequest, job: int, why: ReasonIn) -> Any:
     """End an import that waits for another person's approval."""
-    jobs.refuse(read_import(job).pk, why.reason)
-    return jobs.report(read_import(job))
+    commands.refuse(read_import(job).pk, why.reason)
+    return report.report(read_import(job))
 
 
 @router.get("labs/{int:id}/approval", response=ApprovalOut, url_name="api_lab_approval", summary="Show what to approve")

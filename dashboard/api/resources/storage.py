@@ -13,8 +13,8 @@ from pydantic import Field
 from config.environment import MOST_DAYS
 from dashboard.api.body import Body, example
 from dashboard.api.pages import Cursor, Page
-from importer import jobs
 from importer.access.policy import is_admin, seen
+from importer.jobs.steps.table_backup import why_backup_stays
 from importer.models import ImportJob
 from importer.retention import files, policies
 from importer.retention.overview import Overview, overview
@@ -182,7 +182,7 @@ def _kept_table(job: ImportJob) -> dict[str, Any]:
         "table": job.table,
         "kept_table": job.kept_table,
         "restored": job.restored_at is not None,
-        "why_no_restore": jobs.why_backup_stays(job),
+        "why_no_restore": why_backup_stays(job),
     }
 
 

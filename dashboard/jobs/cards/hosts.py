@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from importer import jobs
+from importer.jobs.sharing import hosts as job_hosts
 from importer.jobs.sharing.hosts import LeftOut
 from importer.models import ImportJob
 
@@ -17,5 +17,5 @@ class Hosts:
 
 def hosts(job: ImportJob) -> Hosts | None:
     """The hosts of the import; None, without a query, if none is left out."""
-    left_out = jobs.left_out(job)
-    return Hosts(left_out, jobs.reading_hosts(job)) if left_out else None
+    left_out = job_hosts.left_out(job)
+    return Hosts(left_out, job_hosts.reading_hosts(job)) if left_out else None

@@ -9,11 +9,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from importer import jobs
 from importer.access.policy import may_now
 from importer.diagnosis.why import RATE_SECONDS, Why, why
 from importer.engine.mysql.diagnosis.counters import Counters
 from importer.engine.mysql.diagnosis.snapshot import Snapshot
+from importer.jobs.actions.obstacles import is_stuck
 from importer.models import ImportJob, Level
 
 # The picture of the load: its size in units of the SVG, and how many looks it shows.
@@ -81,7 +81,7 @@ _OF_OBSTACLE = ("retry", "unreachable")
 
 def _shown(job: ImportJob, now: Why) -> Why:
     """What the page does not say already: an obstacle has a box of its own, with the ways out."""
-    if not jobs.is_stuck(job):
+    if not is_stuck(job):
         return now
     return replace(now, explanations=tuple(each for each in now.explanations if each.cause not in _OF_OBSTACLE))
 

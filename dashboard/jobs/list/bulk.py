@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods
 from dashboard.access.rules import RULES
 from dashboard.formatting import entered_number
 from dashboard.jobs.list.filters import Filters, matching
-from importer import jobs
 from importer.access import audit, limits
 from importer.access.limits import TooOften
 from importer.engine.errors import Problem
+from importer.jobs.actions import commands
 from importer.models import AuditEvent, ImportJob
 from importer.retention import ended_jobs
 
@@ -50,7 +50,7 @@ ACTIONS = (
         "Each loads the rows that are not in its table yet.",
         "job_retry",
         Q(status__in=(Status.FAILED, Status.CANCELLED), chunks_removed_at=None),
-        jobs.retry,
+        commands.retry,
     ),
     Action(
         "cancel",
@@ -59,7 +59,7 @@ ACTIONS = (
         "Rows that are committed stay in their tables, except in a staging table.",
         "job_cancel",
         Q(status__in=(Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING)),
-        jobs.cancel,
+        commands.cancel,
     ),
     Action(
         "delete",

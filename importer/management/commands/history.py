@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from importer import jobs
 from importer.history.export import as_csv, documents
 from importer.history.query import Condition, Query, columns_of
 from importer.history.search import Row, every_row
+from importer.jobs.record import jobs_without_record, write_record
 from importer.management.base_command import PreparedCommand
 from importer.management.verbs.history import HISTORY_VERB
 
@@ -14,9 +14,9 @@ from importer.management.verbs.history import HISTORY_VERB
 def _found(
     columns: Sequence[str], sort: str, where: Sequence[str], most: int | None = None
 ) -> tuple[Sequence[str], Iterator[Row]]:
-    while late := jobs.jobs_without_record():
+    while late := jobs_without_record():
         for job_id in late:
-            jobs.write_record(job_id)
+            write_record(job_id)
     conditions = tuple(Condition.read(*each.split(" ", 2)) for each in where)
     query = Query(conditions, columns_of(columns), sort)
     return query.columns, every_row(query, most)

@@ -9,11 +9,13 @@ from typing import Any, TypeVar
 from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError
 
-from importer import jobs
 from importer.access import approval
 from importer.access.acting import acting_user
 from importer.connections.by_hand.resolve import forget_unused
 from importer.engine.errors import Cancelled, Problem
+from importer.jobs import approval as job_approval
+from importer.jobs import report
+from importer.jobs.actions import again, commands
 from importer.jobs.rejects import downloads
 from importer.jobs.report import report_of_plan, report_of_problem
 from importer.management.application_tables import unusable
@@ -118,7 +120,7 @@ class Command(PreparedCommand):
 
     def _begun_before(self, prepared: PreparedImport, options: Mapping[str, Any]) -> ImportJob | None:
         """The unfinished import of the same command, such as one that was killed; this command ends it. Else None."""
-        job = None if options["again"] else jobs.unfinished(prepared, acting_user())
+        job = None if options["again"] else again.unfinished(prepared, acting_user())
         if job:
             sys.stderr.write(
                 f"Import {job.pk} of the same file into {job.table} has not ended: this command continues it, and loads"
@@ -128,7 +130,7 @@ class Command(PreparedCommand):
         return job
 
     def _create(self, prepared: PreparedImport) -> ImportJob:
-        job = jobs.create(prepared, acting_user())
+        job = commands.create(prepared, acting_user())
         if earlier := prepared.plan.loaded_before:
             sys.stderr.write(f"{repeated_line(earlier.words)}\n")
         return job
@@ -185,10 +187,10 @@ def _report(context: Context, job: ImportJob) -> int:
         rejects, reasons = downloads.write_reject_file(job), downloads.write_reasons_file(job)
     except Problem as problem:  # Only these files are missing; the import is not affected.
         context.output.warn(str(problem))
-    code = end(context, jobs.report(job, rejects, reasons))
-    if jobs.is_asked_for(job):
+    code = end(context, report.report(job, rejects, reasons))
+    if job_approval.is_asked_for(job):
         without = f"Without workers, once it is approved: {PROGRAM} job run {job.pk}"
-        context.output.say(f"{jobs.sentence(job)} {approval.advice_for(job)} {without}")
+        context.output.say(f"{job_approval.sentence(job)} {approval.advice_for(job)} {without}")
     if job.kept_table:
         line = f"The old table is kept as {job.kept_table}: {PROGRAM} kept-table restore|drop {job.pk}"
         context.output.say(line)

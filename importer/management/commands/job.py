@@ -8,12 +8,16 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from importer import jobs, queue
+from importer import queue
 from importer.access import audit
 from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.stored import to_json
+from importer.jobs import approval, lifecycle
+from importer.jobs import report as job_report
+from importer.jobs.actions import commands
+from importer.jobs.actions.obstacles import end_without, try_now
 from importer.jobs.rejects import downloads
 from importer.management.base_command import PreparedCommand
 from importer.management.terminal import by_url
@@ -63,7 +67,7 @@ def _report(job: int) -> Json:
 
     shown = _read(job)
     counted = read_committed(shown) if silent_since(shown, timezone.now()) else ""
-    report = jobs.report(shown, why=known_causes(shown))
+    report = job_report.report(shown, why=known_causes(shown))
     report["debug"]["left"] += [counted] if counted else []
     return report
 
@@ -73,14 +77,14 @@ def _act(act: Callable[..., object]) -> Callable[..., Json]:
 
     def operation(job: int, **body: Any) -> Json:
         act(_read(job).pk, *body.values())
-        return jobs.report(_read(job))
+        return job_report.report(_read(job))
 
     return operation
 
 
 def _approval(job: int) -> Json:
     asked = _read(job)
-    return {"sentence": jobs.sentence(asked), "digest": jobs.digest_of(asked)}
+    return {"sentence": approval.sentence(asked), "digest": approval.digest_of(asked)}
 
 
 class _JobsHere(Here):
@@ -90,7 +94,7 @@ class _JobsHere(Here):
         """The report of an import once it is over, or as it is after this time. `look` gets figures until then."""
         until = time.monotonic() + seconds
         while not local_pool.is_over(now := _read(job)) and time.monotonic() < until:
-            look(jobs.figures(now))
+            look(job_report.figures(now))
             time.sleep(LOOK_EVERY)
         return _report(job)
 
@@ -118,7 +122,7 @@ def _retry(context: Context) -> int:
     if in_process and (job.status in ImportJob.ENDING or (job.ended and job.leftover)):
         follow(job, in_process=True, quiet=options.as_json)
     with queue.dropped(in_process):
-        jobs.retry(job.pk, leave_out=options.on_error is not None, started_by=acting_user())
+        commands.retry(job.pk, leave_out=options.on_error is not None, started_by=acting_user())
     follow(_read(job.pk), in_process=in_process, quiet=options.as_json)
     return end(context, _report(job.pk))
 
@@ -126,7 +130,7 @@ def _retry(context: Context) -> int:
 def _run(context: Context) -> int:
     job = _read(context.options.job)
     by_url.hold_password_again(job.target, {**vars(context.options), "in_process": True})
-    jobs.advance(job.pk)  # One that waited for an approval may need none any more.
+    lifecycle.advance(job.pk)  # One that waited for an approval may need none any more.
     follow(job, in_process=True, quiet=context.options.as_json)
     return end(context, _report(job.pk))
 
@@ -170,14 +174,14 @@ class Command(PreparedCommand):
         "list_imports": _list,
         "show_import": _report,
         "import_approval": _approval,
-        "pause_import": _act(jobs.pause),
-        "resume_import": _act(jobs.resume),
-        "set_priority": _act(jobs.set_priority),
-        "cancel_import": _act(jobs.cancel),
-        "approve_import": _act(jobs.approve),
-        "refuse_import": _act(jobs.refuse),
-        "restore_now_import": _act(jobs.try_now),
-        "end_without_import": _act(jobs.end_without),
+        "pause_import": _act(commands.pause),
+        "resume_import": _act(commands.resume),
+        "set_priority": _act(commands.set_priority),
+        "cancel_import": _act(commands.cancel),
+        "approve_import": _act(commands.approve),
+        "refuse_import": _act(commands.refuse),
+        "restore_now_import": _act(try_now),
+        "end_without_import": _act(end_without),
         "delete_import": lambda job: ended_jobs.remove_by_hand(_read(job).pk),
         "reject_file": lambda job: downloads.reject_file(_read(job)),
         "reasons_file": lambda job: downloads.reasons_file(_read(job)),

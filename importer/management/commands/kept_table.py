@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from config.contracts.documents import KEPT_TABLE
-from importer import jobs
 from importer.access.policy import seen
 from importer.engine.errors import Problem
+from importer.jobs.steps.table_backup import drop_backup, restore_backup
 from importer.management.base_command import PreparedCommand
 from importer.management.terminal import by_url
 from importer.management.verbs.jobs import JOB
@@ -34,6 +34,6 @@ def _does(act: Callable[[int], object]) -> Run:
 class Command(PreparedCommand):
     help = "Restore the old table that an import in mode replace has kept, or drop it."
     verbs = {
-        "restore": Verb("put the old table back", _does(jobs.restore_backup), (JOB, by_url.add_password_flags)),
-        "drop": Verb("drop the old table", _does(jobs.drop_backup), (JOB, by_url.add_password_flags)),
+        "restore": Verb("put the old table back", _does(restore_backup), (JOB, by_url.add_password_flags)),
+        "drop": Verb("drop the old table", _does(drop_backup), (JOB, by_url.add_password_flags)),
     }

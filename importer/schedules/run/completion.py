@@ -8,8 +8,9 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 from django.utils import timezone
 
-from importer import jobs, queue
+from importer import queue
 from importer.engine.errors import Problem
+from importer.jobs.actions import commands
 from importer.models import DiscoveredFile, ImportJob, JobFact, Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE
@@ -124,7 +125,7 @@ def stop(
         return False
     for job_id in under_way:
         with suppress(Problem):  # The import is ending already.
-            jobs.cancel(job_id)
+            commands.cancel(job_id)
     return True
 
 

@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from importer import jobs
 from importer.access.acting import acting_as
 from importer.access.time_zones import zone_named
 from importer.connections import operations
@@ -20,6 +19,7 @@ from importer.engine.reading.other_file import differing_encoding, differing_lin
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.source.profile.profile import profile_file
+from importer.jobs.actions import commands
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.models.outcomes.in_backup import was_in_backup
 from importer.preparation.prepare import PreparedImport, prepare
@@ -142,7 +142,7 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
         _fail(picked, shown.as_json())
         return False
     failpoints.reach("schedule.created")
-    jobs.start(job_id)
+    commands.start(job_id)
     failpoints.reach("schedule.started")
     return True
 
@@ -186,8 +186,8 @@ def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
 def _retry(run: ScheduleRun, picked: DiscoveredFile, job: ImportJob) -> None:
     try:
         with acting_as(run.schedule.created_by):
-            jobs.retry(job.pk, started_by=run.asked_by, source=picked.source)
-    except jobs.Reached:
+            commands.retry(job.pk, started_by=run.asked_by, source=picked.source)
+    except commands.Reached:
         return  # Somebody has just retried it: the run waits for the same import.
     except Problem as problem:
         if type(problem) is not Problem:  # Of the server or the table, which the other files need, too.
@@ -232,7 +232,7 @@ def _create(run: ScheduleRun, picked: DiscoveredFile) -> int:
     with acting_as(owner):
         prepared = _prepare(run.schedule, picked)
         with transaction.atomic():
-            job = jobs.create(prepared, owner, started_by=[run.asked_by, *_who_saved(run.schedule)])
+            job = commands.create(prepared, owner, started_by=[run.asked_by, *_who_saved(run.schedule)])
             _attach(run, picked, job)
     return job.pk
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from importer import jobs
 from importer.engine.errors import Problem, SourceMissing, SourceProblem
+from importer.jobs.sharing.hosts import leave_out, left_out_hosts, reading_hosts
 from importer.models import ImportJob
 from importer.queue import Message, queue_of
 from importer.worker.hosts import presence
@@ -63,11 +63,11 @@ def hand_back(job: ImportJob, error: Exception, task: str) -> bool:
         return False
     job.refresh_from_db(fields=["left_out_json"])
     try:
-        others = able(presence.live_workers(), queue_of(task, job.target.label), {*jobs.left_out_hosts(job), host})
+        others = able(presence.live_workers(), queue_of(task, job.target.label), {*left_out_hosts(job), host})
     except redis_read_errors():
         return True
     if others:
-        jobs.leave_out(job.pk, host, place_of(job))
+        leave_out(job.pk, host, place_of(job))
     return bool(others)
 
 
@@ -90,8 +90,8 @@ def problem_if_no_host_sees(job: ImportJob) -> Problem | None:
     if not here:
         return None
     job.refresh_from_db(fields=["left_out_json"])
-    tried = list(dict.fromkeys((*jobs.left_out_hosts(job), here)))
-    readers = [host for host in jobs.reading_hosts(job) if host != here]
+    tried = list(dict.fromkeys((*left_out_hosts(job), here)))
+    readers = [host for host in reading_hosts(job) if host != here]
     if len(tried) == 1 and not readers and (source.host in ("", here) or not source.owned):
         return None
     seen = f"No worker's host sees {place_of(job)}. Tried: {', '.join(tried)}."

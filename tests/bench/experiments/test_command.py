@@ -15,9 +15,10 @@ from django.urls import reverse
 
 from bench.experiments import command, runner
 from bench.experiments.published.registry import EXPERIMENTS
-from importer import jobs, lab
+from importer import lab
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address
+from importer.jobs.actions import commands
 from importer.lab.lifecycle import GONE, end_abandoned, finish
 from importer.lab.transitions import end
 from importer.management.commands.experiment import Command
@@ -100,7 +101,7 @@ def test_a_trial_that_an_import_disturbed_is_announced_as_repeated(mariadb, tmp_
     def tell(line: str) -> None:
         lines.append(line)
         if len(lines) == 2:
-            run_import(jobs.create(prepare(uploads.register(tmp_path / "rows.csv"), target, "t")))
+            run_import(commands.create(prepare(uploads.register(tmp_path / "rows.csv"), target, "t")))
 
     options = {"name": "partitions", "target": target.name, "size": "40", "repeats": 1, "seed": 1, "warm_up": False}
     options |= {"during_imports": False, "way": ["1 partition, 1 session"], "server_program": "", "report": None}

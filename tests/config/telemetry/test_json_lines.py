@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from config.telemetry.json_lines import JsonFormatter
-from importer.jobs import ChunkRun
+from importer.jobs.steps.chunk_leases import ChunkRun
 from importer.models import Chunk, ImportJob
 from importer.worker.errors import as_problem
 from tests.stack import ROOT

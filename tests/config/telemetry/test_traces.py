@@ -14,9 +14,11 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from config.telemetry import traces
 from config.telemetry.traces import ImportTrace
-from importer import jobs, queue
+from importer import queue
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.models import ImportJob, JobRecord, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -71,7 +73,7 @@ def imported(target: Target, path: Path, rows: list[str]) -> ImportJob:
     """An import of the rows, each of which is a chunk."""
     path.write_text("n,word\n" + "".join(f"{row}\n" for row in rows))
     request = ImportRequest(options=Options(parallelism=1, commit_rows=1))
-    return run(jobs.create(prepare(uploads.register(path), target, "t", request)))
+    return run(commands.create(prepare(uploads.register(path), target, "t", request)))
 
 
 class TestIds:
@@ -146,8 +148,8 @@ def test_the_spans_of_all_workers_come_together(stack: Stack, collector: Hook, t
     path.write_text("n,word\n" + "".join(f"{n},a\n" for n in range(200)))
     request = ImportRequest(options=Options(parallelism=2, commit_rows=1))
     with stack.workers_with(2, OTEL_EXPORTER_OTLP_ENDPOINT=collector.origin):
-        job = jobs.create(prepare(uploads.register(path), target, "t", request))
-        queue.send(jobs.advance(job.pk))
+        job = commands.create(prepare(uploads.register(path), target, "t", request))
+        queue.send(lifecycle.advance(job.pk))
         wait_until(lambda: JobRecord.objects.filter(job=job).exists(), what="the import and its record")
     found = spans(collector)
     assert {span.trace_id for span in found} == {job.trace.trace_id.to_bytes(16)}

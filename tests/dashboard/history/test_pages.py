@@ -8,11 +8,11 @@ from django.urls import reverse
 
 from bench.workloads.sample_history import seed
 from dashboard.history.url_state import USUAL
-from importer import jobs
 from importer.engine.errors import TargetUnreachable
 from importer.history.facts import FACTS
 from importer.history.query import Query
 from importer.history.search import in_order
+from importer.jobs.record import write_record
 from importer.models import ImportJob, JobFact, JobRecord, Target
 from tests.dashboard.job_data import Status, make_job
 from tests.documents import read
@@ -171,7 +171,7 @@ class TestCharts:
 
 def test_an_unreachable_target_has_its_own_badge(browser):
     job = make_job(Status.FAILED, chunks=1, problem=TargetUnreachable("The server does not answer."))
-    jobs.write_record(job.pk)
+    write_record(job.pk)
     assert "target unreachable" in shown(browser).content.decode()
 
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from importer import jobs
+from importer.jobs.approval import digest_of
 from importer.models import AuditEvent, ImportJob, Level, Target
 from tests.importer.jobs import test_approval as of_import
 from tests.importer.jobs.test_approval import created, now
@@ -43,7 +43,7 @@ def test_it_shows_what_is_approved_and_a_button_to_another_person(waiting, targe
     html = page_of(waiting, bob)
     assert "Waits for approval" in html
     assert f"{of_import.ROWS:,} rows of words.csv are added to {target.database}.t on t." in html
-    assert jobs.digest_of(waiting) in html
+    assert digest_of(waiting) in html
     assert 'id="approval-sql"' in html
     assert 'id="approve"' in html
     assert 'id="refuse"' in html
@@ -58,7 +58,7 @@ def test_its_owner_has_no_button_and_reads_who_may(role, target, file):
     html = page_of(job, owner)
     assert 'id="approve"' not in html
     assert "another person has to approve it. Ask cleo." in html
-    assert post("job_approve", job, owner, digest=jobs.digest_of(job)) == 403
+    assert post("job_approve", job, owner, digest=digest_of(job)) == 403
     assert post("job_refuse", job, owner, reason="no") == 403
     assert now(job).status == Status.UNAPPROVED
 
@@ -66,13 +66,13 @@ def test_its_owner_has_no_button_and_reads_who_may(role, target, file):
 def test_who_may_only_look_sees_the_plan_and_no_button(waiting):
     vic = viewer("vic")
     html = page_of(waiting, vic)
-    assert jobs.digest_of(waiting) in html
+    assert digest_of(waiting) in html
     assert 'id="approve"' not in html
-    assert post("job_approve", waiting, vic, digest=jobs.digest_of(waiting)) == 403
+    assert post("job_approve", waiting, vic, digest=digest_of(waiting)) == 403
 
 
 def test_the_approved_import_loads_and_its_page_and_the_audit_log_say_by_whom(waiting, bob):
-    digest = jobs.digest_of(waiting)
+    digest = digest_of(waiting)
     assert post("job_approve", waiting, bob, digest=digest) == 302
     job = run(waiting)
     assert (job.status, job.balanced) == (Status.SUCCEEDED, True)

@@ -5,9 +5,9 @@ from django.urls import reverse
 
 from bench.workloads.sample_history import seed
 from dashboard.jobs.peer_comparison import address, peer_comparison
-from importer import jobs
 from importer.history.compare import compare
 from importer.history.regressions import RATE
+from importer.jobs.record import write_record
 from importer.models import ImportJob, JobFact, JobRecord
 from tests.dashboard.job_data import Status, make_job
 
@@ -83,7 +83,7 @@ def test_one_that_runs_or_has_no_record_has_nothing_to_compare_yet(browser, made
 def test_a_job_page_offers_the_import_before_and_those_like_it(browser, db):
     one, other, _elsewhere = (make_job(Status.SUCCEEDED, chunks=1, table=table) for table in ("a", "a", "b"))
     for job in ImportJob.objects.all():
-        jobs.write_record(job.pk)
+        write_record(job.pk)
     assert peer_comparison(one) is None
     assert peer_comparison(other).with_previous == peer_comparison(other).with_peers == address([one.pk, other.pk])
     assert address([one.pk, other.pk]).replace("&", "&amp;") in browser.get(reverse("job", args=[other.pk])).text

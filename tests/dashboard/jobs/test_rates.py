@@ -13,9 +13,14 @@ from django.urls import reverse
 from dashboard.formatting import rate, size
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.list.page import rows as listed
-from importer import jobs
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs import report as job_report
+from importer.jobs.actions import commands
+from importer.jobs.approval import is_asked_for
+from importer.jobs.steps.chunk_leases import claim_run
+from importer.jobs.steps.lease_recovery import expired_runs
 from importer.models import ImportJob, Target
 from importer.models.channel import Event
 from importer.models.outcomes.attempts import attempts_of, seconds_of
@@ -49,7 +54,7 @@ def failed(target: Target, folder: Path, mode: str) -> ImportJob:
     words[2000] = "a word that is much too long"
     path.write_text("n,word\n" + "".join(f"{n},{word}\n" for n, word in enumerate(words)))
     options = Options(chunk_bytes=8000, parallelism=2, mode=mode, indexes="defer")
-    job = run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))))
+    job = run(commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))))
     assert job.status == ImportJob.Status.FAILED
     return job
 
@@ -75,7 +80,7 @@ def test_a_retry_hours_later_has_the_rate_of_its_attempts_everywhere(
     job = failed(target, tmp_path, mode)
     hours_later(job)
     run_sql(target.address, "ALTER TABLE t MODIFY word VARCHAR(40)")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(ImportJob.objects.get(pk=job.pk))
     first, second = attempts_of(job)
     together = seconds_of(job)
@@ -84,7 +89,7 @@ def test_a_retry_hours_later_has_the_rate_of_its_attempts_everywhere(
     assert (first.rows + second.rows, second.outcome) == (ROWS, "succeeded")
     rows_per_second = round(ROWS / together.loading, 1)
 
-    report = jobs.report(job)
+    report = job_report.report(job)
     assert report["rates"]["rows_per_second"] == pytest.approx(rows_per_second, abs=0.11)
     assert report["rates"]["overall_rows_per_second"] == pytest.approx(ROWS / together.working, abs=0.11)
     assert report["seconds"]["load"] == round(together.loading, 3)
@@ -116,8 +121,8 @@ def admitted(target: Target, folder: Path) -> ImportJob:
     """An import that has its table, and that no worker has taken."""
     path = folder / "numbers.csv"
     path.write_text("n,word\n" + "1,a\n" * ROWS)
-    job = jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options())))
-    jobs.advance(job.pk)
+    job = commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options())))
+    lifecycle.advance(job.pk)
     return job
 
 
@@ -132,7 +137,7 @@ def between_two_chunks(target: Target, folder: Path) -> ImportJob:
 
 def with_a_dead_worker(target: Target, folder: Path) -> ImportJob:
     job = between_two_chunks(target, folder)
-    assert jobs.claim_run(job.chunks.get().pk)
+    assert claim_run(job.chunks.get().pk)
     return job
 
 
@@ -140,7 +145,7 @@ def approved(target: Target, folder: Path) -> ImportJob:
     """An import that was scanned, and may load from now on."""
     Target.objects.update(needs_approval=True)
     job = run(admitted(target, folder))
-    assert jobs.is_asked_for(job)
+    assert is_asked_for(job)
     Target.objects.update(needs_approval=False)
     advance(job)
     return job
@@ -149,7 +154,7 @@ def approved(target: Target, folder: Path) -> ImportJob:
 def retried(target: Target, folder: Path) -> ImportJob:
     job = failed(target, folder, "append")
     run_sql(target.address, "ALTER TABLE t MODIFY word VARCHAR(40)")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     return job
 
 
@@ -159,7 +164,7 @@ def test_a_wait_for_a_worker_is_no_loading_time(target: Target, tmp_path: Path, 
     hours_later(job)
     so_far = seconds_of(ImportJob.objects.get(pk=job.pk))
     assert (round(so_far.waiting / 3600), so_far.working < 3600) == (5, True)
-    sweep.expire_runs(jobs.expired_runs(job))
+    sweep.expire_runs(expired_runs(job))
     job = run(ImportJob.objects.get(pk=job.pk))
     assert job.status == ImportJob.Status.SUCCEEDED
     seconds = seconds_of(job)
@@ -174,9 +179,9 @@ def test_a_wait_for_a_worker_is_no_loading_time(target: Target, tmp_path: Path, 
 
 def test_a_pause_is_no_loading_time(target: Target, tmp_path: Path):
     job = admitted(target, tmp_path)
-    jobs.pause(job.pk)
+    commands.pause(job.pk)
     hours_later(job)
-    jobs.resume(job.pk)
+    commands.resume(job.pk)
     job = run(ImportJob.objects.get(pk=job.pk))
     seconds = seconds_of(job)
     assert (round(seconds.paused / 3600), seconds.working < 3600) == (5, True)

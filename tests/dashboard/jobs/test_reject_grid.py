@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 from django.urls import reverse
 
-from importer import jobs
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.plan.options import Options
-from importer.jobs.actions import fixes
+from importer.jobs.actions import commands, fixes
 from importer.jobs.rejects import rows, storage
 from importer.models import AuditEvent, ImportJob, Level, RowFix
 from importer.preparation.prepare import ImportRequest, prepare
@@ -49,7 +48,7 @@ def imported(database, user, data, **chosen):
     prepared = prepare(
         uploaded(user, data, "orders.csv"), saved_target(database), "orders", ImportRequest(options=options)
     )
-    return run(jobs.create(prepared, user))
+    return run(commands.create(prepared, user))
 
 
 @pytest.fixture
@@ -167,7 +166,7 @@ def test_a_fixed_row_keeps_its_file_and_line(browser, user, database):
         options=Options(on_error="reject").without_limit(),
         fillings=[GeneratedColumn("src", "file"), GeneratedColumn("at", "line")],
     )
-    job = run(jobs.create(prepare(several, saved_target(database), "orders", request), user))
+    job = run(commands.create(prepare(several, saved_target(database), "orders", request), user))
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, 2)
     again = browser.post(reverse("job_again", args=[job.pk]))["Location"]
     html = browser.get(again, headers=HTMX).content.decode()
@@ -188,7 +187,7 @@ def test_rows_that_a_retry_reads_again_are_not_fixed_before(browser, user, datab
     job = imported(database, user, ORDERS + good + b"9;late\n", mode=mode, max_rejects=4, chunk_bytes=8000)
     assert (job.status, job.problem["kind"]) == (Status.FAILED, "TooManyRejects")
     assert fix(browser, job, 0, value_2="1").status_code == 422
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(ImportJob.objects.get(pk=job.pk))
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, 5)
     fix(browser, job, 0, value_2="1")

@@ -8,11 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from importer import jobs, lab
+from importer import lab
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -49,7 +50,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def job(target: Target, path: Path) -> ImportJob:
     done = run(
-        jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(mode="replace"))))
+        commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(mode="replace"))))
     )
     assert done.status == ImportJob.Status.SUCCEEDED
     return done

@@ -5,8 +5,8 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from importer import jobs
 from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.dashboard.new_import.test_questions import buttons
@@ -86,7 +86,7 @@ def test_what_was_added_stays_after_a_failure_and_a_retry_adds_what_is_gone(brow
     assert columns(target) == ["id", "since", "town"]
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE people DROP COLUMN town")
-    jobs.retry(job.pk, leave_out=True)
+    commands.retry(job.pk, leave_out=True)
     job = run(job)
     assert (job.status, job.rejected_rows) == ("succeeded", 1)
     assert rows(target)[0] == (1, "2024-12-31", "Graz")

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from importer.jobs import write_record
+from importer.jobs.record import write_record
 from importer.models import AuditEvent, ImportJob, RetentionPolicy, SourceFile, Target
 from importer.retention import policies
 from importer.retention.ended_jobs import remove_by_hand

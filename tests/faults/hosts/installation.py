@@ -35,8 +35,8 @@ LEASE = {"LEASE_SECONDS": "4", "SWEEP_SECONDS": "1"}
 BECOME = 'hostname "$1"; shift; while [ "$1" != -- ]; do mount -t tmpfs none "$1"; shift; done; shift; exec "$@"'
 # As the page of a new import does it, in a process of the web host.
 START = """
-from importer import jobs
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.models import SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.targets import parse_url
@@ -46,8 +46,8 @@ target, made = Target.objects.get_or_create(name="shop", defaults=address)
 target.set_password(place.password)
 target.save()
 options = Options(chunk_bytes={chunk_bytes}, parallelism=4, on_error="reject", max_rejects=10_000)
-job = jobs.create(prepare(SourceFile.objects.get(), target, {table!r}, ImportRequest(options=options)))
-jobs.start(job.pk)
+job = commands.create(prepare(SourceFile.objects.get(), target, {table!r}, ImportRequest(options=options)))
+commands.start(job.pk)
 """
 
 

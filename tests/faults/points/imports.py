@@ -8,12 +8,13 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.indexes import show_create
 from importer.engine.target import temporary_changes
+from importer.jobs.actions import commands
+from importer.jobs.lifecycle import planned_rows
 from importer.jobs.rejects import downloads
 from importer.jobs.rejects.downloads import HEAD
 from importer.models import Chunk, ImportJob
@@ -127,8 +128,8 @@ class Import:
 
     def start(self) -> ImportJob:
         """Create the job and begin. The sweep begins a job that is only created."""
-        self.job = jobs.create(self.prepared)
-        jobs.start(self.job.pk)
+        self.job = commands.create(self.prepared)
+        commands.start(self.job.pk)
         return self.job
 
     def now(self) -> ImportJob:
@@ -143,7 +144,7 @@ class Import:
         assert (job.step, job.step_lease, job.unrestored, job.table_claim) == ("", None, False, None)
         with connect(self.address) as connection:
             assert contents(self.address, job.table_name) == self.rows
-            assert ledger.rows_by_chunk(connection, str(job.key)) == jobs.planned_rows(job)
+            assert ledger.rows_by_chunk(connection, str(job.key)) == planned_rows(job)
             assert temporary_changes.list_records(connection) == []
             assert show_create(connection, self.address.database, job.table_name) == self.structure
         if self.backup:
@@ -185,7 +186,7 @@ class Imports:
         wait_until(self.over, seconds=100, what="the end of the imports")
         for each in self.imports:
             if is_full(each.now().problem):
-                jobs.retry(each.now().pk)
+                commands.retry(each.now().pk)
         wait_until(self.over, seconds=100, what="the end of the imports that were tried again")
         wait_until(lambda: not any(each.now().leftover for each in self.imports), what="no staging table left")
         for each in self.imports:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.connections import operations
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.models import ImportJob, SourceConnection
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources.store import object_ranges
@@ -85,7 +85,7 @@ def planned(connection: SourceConnection, database) -> ImportJob:
     (found,) = operations.find(connection, "flights-{date:%Y%m%d}.csv", datetime(2013, 1, 1, tzinfo=UTC), UTC)
     source = operations.fetch(connection, found)
     options = Options(chunk_bytes=2**17)
-    return jobs.create(prepare(source, saved_target(database), "flights", ImportRequest(options=options)))
+    return commands.create(prepare(source, saved_target(database), "flights", ImportRequest(options=options)))
 
 
 @pytest.mark.parametrize("kind", ["web", "sftp", "ftp", "s3"])

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.diagnosis.facts import facts_of
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
@@ -44,7 +44,7 @@ def test_only_keys_and_triggers_that_are_on_during_the_load_are_named(
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\n1,1,1\n2,2,2\n")
     request = ImportRequest(options=Options(**options))
-    job = jobs.create(prepare(uploads.register(path), saved_target(mariadb, "here"), "t", request))
+    job = commands.create(prepare(uploads.register(path), saved_target(mariadb, "here"), "t", request))
     advance(job)
     job.refresh_from_db()
     assert facts_of(job).work == work

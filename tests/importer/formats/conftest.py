@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -32,7 +32,7 @@ def load(target: Target) -> Callable[..., ImportJob]:
 
     def load(file: Path, known: dict[str, Any] | None = None, **options: Any) -> ImportJob:
         request = ImportRequest(options=Options(**{"parallelism": 1, **options}), known_format=known or {})
-        return run(jobs.create(prepare(uploads.register(file), target, "items", request)))
+        return run(commands.create(prepare(uploads.register(file), target, "items", request)))
 
     return load
 

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from importer import jobs
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare, replan
@@ -99,7 +99,7 @@ def test_times_are_in_the_zone_that_the_dump_sets(
     path = tmp_path / "dump.sql"
     path.write_bytes(dump)
     request = ImportRequest(options=Options(parallelism=1, verify="full", time_zone=stated))
-    job = run(jobs.create(prepare(uploads.register(path), target, "moments", request)))
+    job = run(commands.create(prepare(uploads.register(path), target, "moments", request)))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     with connect(target.address) as connection:
         stored = "SELECT UNIX_TIMESTAMP(seen), CAST(day AS CHAR) FROM moments"

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from bench.seed_history import write_history
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.mysql.server_info import SPEED_VARIABLES
 from importer.engine.native import loader
@@ -18,6 +17,9 @@ from importer.engine.plan.options import Options
 from importer.history import facts
 from importer.history.collect import chosen_settings
 from importer.history.read import rows
+from importer.jobs import report
+from importer.jobs.actions import commands
+from importer.jobs.record import jobs_without_record, write_record
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
 from importer.models.outcomes.attempts import rounded
 from importer.preparation.prepare import ImportRequest, prepare
@@ -51,7 +53,7 @@ def target(database, transactional_db) -> Target:
 def imported(target: Target, tmp_path: Path, lines: list[str], **options) -> ImportJob:
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\n" + "".join(f"{line}\n" for line in lines))
-    return run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
+    return run(commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
 
 
 def facts_of_record(job: ImportJob) -> dict:
@@ -166,8 +168,8 @@ def test_the_time_without_a_chunk_is_unknown_if_the_sessions_were_changed(target
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\n" + "".join(f"{line}\n" for line in LINES))
     request = ImportRequest(options=Options(parallelism=2))
-    job = jobs.create(prepare(uploads.register(path), target, "t", request))
-    jobs.set_parallelism(job.pk, 64)
+    job = commands.create(prepare(uploads.register(path), target, "t", request))
+    commands.set_parallelism(job.pk, 64)
     known = facts_of_record(run(job))
     assert (known["planned_parallelism"], known["parallelism"]) == (2, 64)
     assert "phase_load" in known
@@ -185,7 +187,7 @@ def test_a_slow_rate_is_not_rounded_to_nothing(rate: float, stored: float):
 @on_one_server
 def test_keys_deferred_on_a_staging_table_count_as_deferred(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES, mode="replace", indexes="defer")
-    assert jobs.report(job)["plan"]["index_policy"] == "defer"
+    assert report.report(job)["plan"]["index_policy"] == "defer"
     known = facts_of_record(job)
     assert (known["indexes"], known["deferred_indexes"], known["staged"]) == ("defer", 1, True)
 
@@ -196,7 +198,7 @@ def test_a_failed_job_is_recorded_and_recorded_again_after_its_retry(target: Tar
     known = facts_of_record(job)
     assert (known["status"], known["problem"], known["balanced"]) == ("failed", "RowsRefused", False)
     assert "rows_per_second" not in known
-    jobs.retry(job.pk, leave_out=True)
+    commands.retry(job.pk, leave_out=True)
     known = facts_of_record(run(job))
     assert (known["status"], known["attempts"]) == ("succeeded", 2)
     assert (known["rejected_rows"], known["reject_reasons"]) == (1, 1)
@@ -217,7 +219,7 @@ def test_a_sweep_records_jobs_that_ended_without_a_record(target: Target, tmp_pa
     late = facts_of_record(job)
     assert known.keys() - late.keys() == seen & known.keys()
     assert {name: late[name] for name in late.keys() - digests} == {name: known[name] for name in late.keys() - digests}
-    assert jobs.jobs_without_record() == []
+    assert jobs_without_record() == []
 
 
 @on_one_server
@@ -225,9 +227,9 @@ def test_a_job_that_cannot_be_read_gets_a_minimal_record(target: Target, tmp_pat
     job = imported(target, tmp_path, LINES)
     JobRecord.objects.all().delete()
     ImportJob.objects.filter(pk=job.pk).update(dialect_json={"delimiter": 1})
-    jobs.write_record(job.pk)
+    write_record(job.pk)
     assert facts_of_record(job) == {"job": job.pk}
-    assert jobs.jobs_without_record() == []
+    assert jobs_without_record() == []
 
 
 @on_one_server

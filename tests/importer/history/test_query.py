@@ -18,7 +18,7 @@ from importer.history.facts import FACTS, PHASES
 from importer.history.query import Condition, Query
 from importer.history.read import rows
 from importer.history.search import every_row, in_order, page, values_of
-from importer.jobs import write_record
+from importer.jobs.record import write_record
 from importer.models import Chunk, ImportJob, JobFact
 from tests import documents
 from tests.sample_imports import made_up_imports

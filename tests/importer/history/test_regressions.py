@@ -7,11 +7,12 @@ import pytest
 from django.core.management import call_command
 
 from bench.watch import KINDS, alarms
-from importer import jobs
 from importer.engine.plan.options import Options
 from importer.history import regressions
 from importer.history.read import rows
 from importer.history.slowdown_test import FEWEST, MOST
+from importer.jobs import report
+from importer.jobs.actions import commands
 from importer.models import Channel, ImportJob, JobFact, JobRecord, Notification, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -50,7 +51,7 @@ def imported(target: Target, folder: Path, number: int, **options) -> ImportJob:
     path = folder / "t.csv"
     first = 10_000 + number * ROWS
     path.write_text("id,a\n" + "".join(f"{n},{n}\n" for n in range(first, first + ROWS)))
-    return run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
+    return run(commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
 
 
 @on_one_server
@@ -73,7 +74,7 @@ def test_a_slower_import_is_reported_with_the_changes(target: Target, tmp_path: 
     ]
     assert slower.words.startswith("Slower than similar imports: ")
     assert "Triggers on INSERT 0 → 1" in slower.words
-    assert jobs.report(job)["rates"]["slower_than_like"] == slower.as_json()
+    assert report.report(job)["rates"]["slower_than_like"] == slower.as_json()
     notice = Notification.objects.get()
     assert (notice.job, notice.payload["what"], notice.payload["details"]) == (job, slower.words, slower.as_json())
 

@@ -10,13 +10,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection as own_database
 
-from importer import jobs
 from importer.access import approval, people
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
+from importer.jobs.approval import digest_of, is_asked_for
 from importer.models import AuditEvent, Channel, ImportJob, Level, Notification, Target
 from importer.models.outcomes import REFUSED, outcome, outcome_words
 from importer.models.outcomes.attempts import step_seconds
@@ -68,22 +69,22 @@ def file(tmp_path: Path) -> Path:
 def created(target: Target, user: User | None, path: Path, table: str = "t", **options: object) -> ImportJob:
     request = ImportRequest(options=Options(**{"chunk_bytes": 8000, "parallelism": 2, **options}))
     with acting_as(user):
-        return jobs.create(prepare(uploads.register(path), target, table, request), user)
+        return commands.create(prepare(uploads.register(path), target, table, request), user)
 
 
 def approve(job: ImportJob, user: User, digest: str = "") -> None:
     with acting_as(user):
-        jobs.approve(job.pk, digest or jobs.digest_of(now(job)))
+        commands.approve(job.pk, digest or digest_of(now(job)))
 
 
 def refuse(job: ImportJob, user: User, reason: str = "the file is last month's") -> None:
     with acting_as(user):
-        jobs.refuse(job.pk, reason)
+        commands.refuse(job.pk, reason)
 
 
 def retry(job: ImportJob, user: User, **options: bool) -> None:
     with acting_as(user):
-        jobs.retry(job.pk, **options)
+        commands.retry(job.pk, **options)
 
 
 def now(job: ImportJob) -> ImportJob:
@@ -102,7 +103,7 @@ def test_nothing_is_written_before_another_person_approves_the_plan(target, ann,
     before = tables(target)
     job = run(created(target, ann, file, mode=mode, indexes="defer" if mode == "append" else "auto"))
     assert (job.status, outcome_words(job), job.scanned_rows) == (Status.UNAPPROVED, "waits for approval", ROWS)
-    assert jobs.is_asked_for(job)
+    assert is_asked_for(job)
     assert tables(target) == before == {"t": 0}
     sweep.sweep_jobs(lambda *_: None)
     advance(job)
@@ -122,9 +123,9 @@ def test_types_of_a_new_table_are_settled_before_and_not_changed_after(target, a
         prepared = prepare(
             uploads.register(path), target, "fresh", ImportRequest(options=Options(mode="create"), accept_guesses=True)
         )
-        job = jobs.create(prepared, ann)
+        job = commands.create(prepared, ann)
     job = run(job)
-    assert jobs.is_asked_for(job)
+    assert is_asked_for(job)
     assert any(each["choice"] == "Types hold the whole file" for each in job.plan_json["reasons"])
     assert tables(target) == {"t": 0}
     approve(job, bob)
@@ -132,7 +133,7 @@ def test_types_of_a_new_table_are_settled_before_and_not_changed_after(target, a
     job = run(job)
     assert job.status == Status.SUCCEEDED
     assert job.new_table_json == approved.new_table_json
-    assert jobs.digest_of(approved) == approved.approved_digest
+    assert digest_of(approved) == approved.approved_digest
 
 
 class TestWhoMayApprove:
@@ -166,7 +167,7 @@ class TestWhoMayApprove:
     def test_not_the_system_itself(self, target, ann, file):
         job = run(created(target, ann, file))
         with pytest.raises(Forbidden, match="--as USER"):
-            jobs.approve(job.pk, jobs.digest_of(job))
+            commands.approve(job.pk, digest_of(job))
 
     def test_an_import_of_a_command_without_a_person_is_approved_by_anybody_who_may_load(self, target, ann, file):
         job = run(created(target, None, file))
@@ -179,7 +180,7 @@ class TestWhoMayApprove:
         run(job)
         retry(job, bob)
         job = run(job)
-        assert jobs.is_asked_for(job)
+        assert is_asked_for(job)
         for each in (ann, bob):
             with pytest.raises(Forbidden):
                 approve(job, each)
@@ -190,11 +191,11 @@ class TestWhoMayApprove:
 class TestWhatIsApproved:
     def test_only_the_digest_that_was_seen(self, target, ann, bob, file):
         job = run(created(target, ann, file))
-        for digest in ("", "0" * 64, jobs.digest_of(job)[:8]):
+        for digest in ("", "0" * 64, digest_of(job)[:8]):
             with acting_as(bob), pytest.raises(Problem, match="not what you have seen"):
-                jobs.approve(job.pk, digest)
-        approve(job, bob, jobs.digest_of(job)[:12])
-        assert now(job).approved_digest == jobs.digest_of(job)
+                commands.approve(job.pk, digest)
+        approve(job, bob, digest_of(job)[:12])
+        assert now(job).approved_digest == digest_of(job)
 
     def test_not_before_the_whole_file_is_read(self, target, ann, bob, file):
         job = created(target, ann, file)
@@ -215,7 +216,7 @@ class TestWhatIsApproved:
         job = run(created(target, ann, file))
         with acting_as(bob):
             ImportJob.objects.filter(pk=job.pk).update(
-                approved_digest=jobs.digest_of(job), approved_by=bob, status=Status.WAITING
+                approved_digest=digest_of(job), approved_by=bob, status=Status.WAITING
             )
         ImportJob.objects.filter(pk=job.pk).update(**change)
         advance(job)
@@ -223,25 +224,25 @@ class TestWhatIsApproved:
 
     def test_another_priority_keeps_the_approval(self, target, ann, bob, file):
         job = run(created(target, ann, file))
-        before = jobs.digest_of(now(job))
-        jobs.set_priority(job.pk, "high")
+        before = digest_of(now(job))
+        commands.set_priority(job.pk, "high")
         assert now(job).options.priority == "high"
-        assert jobs.digest_of(now(job)) == before
+        assert digest_of(now(job)) == before
 
     def test_another_server_asks_again(self, target, ann, bob, file):
         job = run(created(target, ann, file))
-        before = jobs.digest_of(job)
+        before = digest_of(job)
         job.target.host = "elsewhere.example.org"
-        assert jobs.digest_of(job) != before
+        assert digest_of(job) != before
 
     def test_another_file_asks_again(self, target, ann, bob, file, tmp_path):
         job = run(created(target, ann, file))
         other = tmp_path / "others.csv"
         other.write_text(file.read_text().replace("word 7\n", "w0rd 7\n"))
-        assert jobs.digest_of(job) != jobs.digest_of(run(created(target, ann, other)))
+        assert digest_of(job) != digest_of(run(created(target, ann, other)))
         again = tmp_path / "again.csv"
         again.write_text(file.read_text())
-        assert jobs.digest_of(job) == jobs.digest_of(run(created(target, ann, again)))
+        assert digest_of(job) == digest_of(run(created(target, ann, again)))
 
     def test_a_file_that_changes_after_the_approval_does_not_load(self, target, ann, bob, file):
         job = run(created(target, ann, file))
@@ -275,7 +276,7 @@ class TestWhatIsApproved:
         assert job.problem["kind"] == "RowsRefused"
         retry(job, ann, leave_out=True)
         job = run(job)
-        assert jobs.is_asked_for(job)
+        assert is_asked_for(job)
         approve(job, bob)
         job = run(job)
         assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, 1)
@@ -283,15 +284,15 @@ class TestWhatIsApproved:
     def test_another_method_after_the_servers_refusal_asks_again(self, target, ann, bob, file, servers):
         job = run(created(target, ann, file))
         approve(job, bob)
-        before = jobs.digest_of(now(job))
+        before = digest_of(now(job))
         servers["mariadb"].run("SET GLOBAL local_infile = 0")
         try:
             job = run(job)
         finally:
             servers["mariadb"].run("SET GLOBAL local_infile = 1")
-        assert jobs.is_asked_for(job)
+        assert is_asked_for(job)
         assert job.table_claim is None, "other imports into the table wait until somebody decides"
-        assert jobs.digest_of(job) != before
+        assert digest_of(job) != before
         assert tables(target)["t"] == 0
         approve(job, bob)
         assert run(job).status == Status.SUCCEEDED
@@ -323,7 +324,7 @@ class TestRefusal:
 def test_who_decides_first_of_many_decides(target, ann, file):
     job = run(created(target, ann, file))
     others = [operator(f"other{n}") for n in range(6)]
-    together, digest = Barrier(len(others)), jobs.digest_of(job)
+    together, digest = Barrier(len(others)), digest_of(job)
 
     def decide(number: int) -> str:
         together.wait()
@@ -349,14 +350,14 @@ class TestWaysOut:
     def test_it_can_be_cancelled_while_it_waits(self, target, ann, file):
         job = run(created(target, ann, file))
         with acting_as(ann):
-            jobs.cancel(job.pk)
+            commands.cancel(job.pk)
         assert run(job).status == Status.CANCELLED
         assert tables(target) == {"t": 0}
 
     def test_it_can_be_cancelled_while_it_is_scanned(self, target, ann, file):
         job = created(target, ann, file)
         advance(job)
-        jobs.cancel(job.pk)
+        commands.cancel(job.pk)
         assert run(job).status == Status.CANCELLED
 
     def test_without_the_mark_it_goes_on_and_the_audit_log_says_so(self, target, ann, file):
@@ -364,7 +365,7 @@ class TestWaysOut:
         Target.objects.filter(pk=target.pk).update(needs_approval=False)
         assert run(job).status == Status.SUCCEEDED
         event = AuditEvent.objects.get(action="approval_released")
-        assert (event.object_id, event.details["plan"]) == (str(job.pk), jobs.digest_of(now(job)))
+        assert (event.object_id, event.details["plan"]) == (str(job.pk), digest_of(now(job)))
 
     def test_a_file_that_has_changed_before_it_is_scanned_fails_it(self, target, ann, file):
         job = created(target, ann, file)

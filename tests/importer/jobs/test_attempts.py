@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from django.db import models
 
-from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs import report as job_report
+from importer.jobs.actions import commands
 from importer.jobs.transitions import claim_of
 from importer.models import Chunk, ImportJob, Target
 from importer.models.job.lifetimes import LoadedRows, PresentAttempt, PresentLoad, WorkingCopy, first_values
@@ -42,11 +44,11 @@ def created(target: Target, folder: Path, mode: str) -> ImportJob:
     words[2000] = "a word that is much too long"
     path.write_text("n,word\n" + "".join(f"{n},{word}\n" for n, word in enumerate(words)))
     options = Options(chunk_bytes=8000, parallelism=2, mode=mode)
-    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
+    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
 
 
 def reported(job: ImportJob) -> dict[str, Any]:
-    report = jobs.report(ImportJob.objects.get(pk=job.pk))
+    report = job_report.report(ImportJob.objects.get(pk=job.pk))
     read(json.dumps(report))
     return report
 
@@ -62,14 +64,14 @@ def test_a_retry_keeps_the_earlier_tries(target: Target, tmp_path: Path, mode: s
     failed = job.chunks.filter(status=Chunk.Status.LOADED).count()
     assert (only["number"], only["outcome"], only["problem"]["code"]) == (1, "failed", 1300)
     assert (only["chunks"]["failed"], only["chunks"]["loaded"]) == (1, failed)
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     again = run(job)
     [first, second] = reported(again)["attempts"]
     assert first == only
     assert (second["number"], second["outcome"]) == (2, "failed")
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(again)
     report = reported(job)
     [_, _, third] = report["attempts"]
@@ -87,7 +89,7 @@ def test_a_retry_keeps_the_earlier_tries(target: Target, tmp_path: Path, mode: s
 def test_a_retry_forgets_the_end_of_the_last_load(target: Target, tmp_path: Path):
     job = run(created(target, tmp_path, "append"))
     ImportJob.objects.filter(pk=job.pk).update(loaded_at=job.finished_at)
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert reported(job)["seconds"]["load"] is None
 
 
@@ -112,14 +114,14 @@ def test_a_job_under_way_has_no_outcome(target: Target, tmp_path: Path):
             },
         }
     ]
-    jobs.advance(job.pk)
+    lifecycle.advance(job.pk)
     [only] = reported(job)["attempts"]
     assert (only["started"] is None, only["ended"], only["outcome"]) == (False, None, None)
 
 
 def test_the_wait_ends_when_a_worker_takes_the_job(target: Target, tmp_path: Path):
     job = created(target, tmp_path, "append")
-    [scan] = jobs.advance(job.pk)
+    [scan] = lifecycle.advance(job.pk)
     assert reported(job)["seconds"]["wait"] is None
     take(scan)
     waited = reported(job)["seconds"]["wait"]
@@ -180,7 +182,7 @@ def test_a_retry_forgets_what_did_not_stay(target: Target, tmp_path: Path, mode,
     # So that the retry waits for the table.
     other = created(target, tmp_path, mode)
     ImportJob.objects.filter(pk=other.pk).update(table_claim=claim_of(before))
-    jobs.retry(before.pk)
+    commands.retry(before.pk)
     after = ImportJob.objects.get(pk=before.pk)
     assert forgotten(after) == expected
     assert (after.key != before.key) == (LoadedRows in expected)

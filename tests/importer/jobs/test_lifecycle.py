@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger, verify
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.chunks.scanner import ChunkRange
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
+from importer.jobs.steps.chunk_leases import claim_run
+from importer.jobs.steps.scanning import add_chunks, claim_scan
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
@@ -42,7 +45,7 @@ def file(tmp_path: Path) -> Path:
 
 def created(target: Target, file: Path, chunk_bytes: int = 8000, parallelism: int = 2, **more) -> ImportJob:
     options = Options(chunk_bytes=chunk_bytes, parallelism=parallelism, **more)
-    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
+    return commands.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
 
 def count(target: Target) -> int:
@@ -62,33 +65,33 @@ def test_a_job_runs_to_its_end_and_balances(target: Target, file: Path):
 @on_one_server
 def test_second_job_waits_for_the_table(target: Target, file: Path):
     first, second = created(target, file), created(target, file)
-    jobs.advance(first.pk)
-    assert jobs.advance(second.pk) == []
+    lifecycle.advance(first.pk)
+    assert lifecycle.advance(second.pk) == []
     assert ImportJob.objects.get(pk=second.pk).status == Status.WAITING
-    jobs.cancel(first.pk)
-    jobs.advance(first.pk)
+    commands.cancel(first.pk)
+    lifecycle.advance(first.pk)
     assert run(second).status == Status.SUCCEEDED
 
 
 @on_one_server
 def test_window_is_the_parallelism_and_the_targets_ceiling(target: Target, file: Path):
     job = created(target, file, chunk_bytes=2000, parallelism=4)
-    [scan] = jobs.advance(job.pk)
+    [scan] = lifecycle.advance(job.pk)
     take(scan)
-    assert len(jobs.advance(job.pk)) == 4
-    assert jobs.advance(job.pk) == []
-    jobs.set_parallelism(job.pk, 6)
+    assert len(lifecycle.advance(job.pk)) == 4
+    assert lifecycle.advance(job.pk) == []
+    commands.set_parallelism(job.pk, 6)
     assert job.chunks.filter(status=Chunk.Status.QUEUED).count() == 6
     Target.objects.filter(pk=target.pk).update(ceiling=7)
-    jobs.set_parallelism(job.pk, 60)
+    commands.set_parallelism(job.pk, 60)
     assert job.chunks.filter(status=Chunk.Status.QUEUED).count() == 7
 
 
 @on_one_server
 def test_a_doubled_message_finds_nothing_to_do(target: Target, file: Path):
     job = created(target, file)
-    take(jobs.advance(job.pk)[0])
-    step = jobs.advance(job.pk)[0]
+    take(lifecycle.advance(job.pk)[0])
+    step = lifecycle.advance(job.pk)[0]
     take(step)
     take(step)
     take(Message("scan", job.pk))
@@ -105,7 +108,7 @@ def test_failed_job_keeps_other_chunks_and_retry_loads_the_rest(target: Target, 
     assert count(target) == job.loaded_rows
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert count(target) == ROWS
@@ -125,12 +128,12 @@ def test_a_retry_checks_each_value_for_the_types_that_the_table_has_now(
     file.write_text(file.read_text().replace("2500,word 2500\n", f"{row}\n"))
     job = created(target, file, parallelism=1, mode=mode, rounding="reject")
     until(job, "load_run")
-    jobs.cancel(job.pk)
+    commands.cancel(job.pk)
     assert run(job).status == Status.CANCELLED
     assert not job.chunks.filter(suspect=True).exists()
     with connect(target.address) as connection:
         execute(connection, f"ALTER TABLE t MODIFY {stricter}")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem["rows"][0]["line"]) == (Status.FAILED, 2502)
     assert (count(target) == 0) == (mode == "atomic")
@@ -177,7 +180,7 @@ def test_chunks_whose_ledger_rows_somebody_deleted_are_not_loaded_again(
         assert job.status == Status.FAILED
         assert "Somebody has changed the table millrace_ledger during the import" in job.problem["what"]
         assert count(target) == ROWS + rows_before
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
 
 
 def test_a_chunk_that_is_missing_on_another_server_is_loaded_again(target: Target, file: Path):
@@ -198,10 +201,10 @@ def test_a_chunk_that_is_missing_on_another_server_is_loaded_again(target: Targe
 def test_chunks_are_not_reopened_by_a_worker_that_has_lost_the_step(target: Target, file: Path, change: dict):
     job = created(target, file)
     until(job, "verify")
-    claimed = jobs.claim_verify(job.pk)
+    claimed = lifecycle.claim_verify(job.pk)
     assert claimed
     ImportJob.objects.filter(pk=job.pk).update(**change)
-    jobs.reopen(claimed, {1})
+    lifecycle.reopen(claimed, {1})
     assert set(job.chunks.values_list("status", flat=True)) == {Chunk.Status.LOADED}
     assert ImportJob.objects.get(pk=job.pk).loaded_rows == ROWS
 
@@ -210,10 +213,10 @@ def test_chunks_are_not_reopened_by_a_worker_that_has_lost_the_step(target: Targ
 def test_a_chunk_that_kills_its_workers_fails_the_job(target: Target, file: Path, settings):
     settings.LEASE_SECONDS = 0  # the worker is dead as soon as it has the chunk
     job = created(target, file, parallelism=1)
-    take(jobs.advance(job.pk)[0])
+    take(lifecycle.advance(job.pk)[0])
     for _ in range(settings.MAX_DEATHS):
-        [step] = [step for step in jobs.advance(job.pk) if step.task == "load_run"]
-        assert jobs.claim_run(step.id)
+        [step] = [step for step in lifecycle.advance(job.pk) if step.task == "load_run"]
+        assert claim_run(step.id)
         assert job.chunks.get(pk=step.id).worker.startswith(f"{os.getpid()}@")
         sweep.sweep_jobs(lambda _job_id, _later: None)
     job = run(job)
@@ -256,7 +259,7 @@ def test_unbalanced_quote_in_the_middle_stops_the_job_and_names_its_line(target:
 
 
 @on_one_server
-@pytest.mark.parametrize("action", [jobs.pause, jobs.resume, jobs.cancel])
+@pytest.mark.parametrize("action", [commands.pause, commands.resume, commands.cancel])
 def test_an_action_that_the_state_forbids_is_a_problem_and_changes_nothing(target: Target, file: Path, action):
     job = run(created(target, file))
     with pytest.raises(Problem, match="has succeeded and cannot be"):
@@ -268,13 +271,13 @@ def test_an_action_that_the_state_forbids_is_a_problem_and_changes_nothing(targe
 def test_retry_of_a_good_job_is_a_problem(target: Target, file: Path):
     job = run(created(target, file))
     with pytest.raises(Problem, match="cannot be retried"):
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
 
 
 @on_one_server
 def test_a_scan_continues_where_a_worker_was_shut_down(target: Target, file: Path, monkeypatch):
     job = created(target, file)
-    [message] = jobs.advance(job.pk)
+    [message] = lifecycle.advance(job.pk)
     monkeypatch.setattr(shutdown, "requested", lambda: True)
     monkeypatch.setattr(scan, "FIRST_BYTES", 1)
     take(message)
@@ -291,7 +294,7 @@ def test_the_lease_of_a_scan_is_renewed_while_it_reads_a_chunk(target: Target, f
     settings.HEARTBEAT_SECONDS = 0
     monkeypatch.setattr(heartbeat, "CHECK_SECONDS", 0.01)
     job = created(target, file)
-    [message] = jobs.advance(job.pk)
+    [message] = lifecycle.advance(job.pk)
     lease = ImportJob.objects.filter(pk=job.pk).values_list("step_lease", flat=True)
     find_chunks = scan.scan
 
@@ -309,14 +312,14 @@ def test_the_lease_of_a_scan_is_renewed_while_it_reads_a_chunk(target: Target, f
 @on_one_server
 def test_scan_goes_on_where_a_dead_one_stopped(target: Target, file: Path):
     job = created(target, file)
-    jobs.advance(job.pk)
-    claimed = jobs.claim_scan(job.pk)
+    lifecycle.advance(job.pk)
+    claimed = claim_scan(job.pk)
     assert claimed
     from importer.engine.source.byte_source import open_source
 
     with open_source(file) as fd:
         chunks = list(scan._remaining_chunks(fd, claimed))
-    assert jobs.add_chunks(claimed, chunks[:2])
+    assert add_chunks(claimed, chunks[:2])
     ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
     job = run(job)
     assert (job.status, job.scanned_rows) == (Status.SUCCEEDED, ROWS)

@@ -7,34 +7,35 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
 from bench.hosts.simulation import make_import
-from importer import jobs
 from importer.engine.errors import Problem
+from importer.jobs.steps import chunk_leases
+from importer.jobs.steps.lease_recovery import expire_run, expired_runs
 from importer.models import Chunk, Target
 from tests.people import admin
 
 pytestmark = pytest.mark.django_db
 
-ENDS: dict[str, Callable[[jobs.ChunkRun], object]] = {
-    "failed": lambda run: jobs.record_failed(run, run.chunks[0], Problem("no")),
-    "its worker died": lambda _: [jobs.expire_run(run) for run in jobs.expired_runs()],
+ENDS: dict[str, Callable[[chunk_leases.ChunkRun], object]] = {
+    "failed": lambda run: chunk_leases.record_failed(run, run.chunks[0], Problem("no")),
+    "its worker died": lambda _: [expire_run(run) for run in expired_runs()],
 }
-CHANGES: dict[str, Callable[[jobs.ChunkRun], object]] = {
-    "renew": lambda run: jobs.renew_run(run, 1),
-    "release": lambda run: jobs.release_chunks(run, run.chunks),
-    "cancelled": lambda run: jobs.record_cancelled(run, run.chunks[0]),
-    "failed": lambda run: jobs.record_failed(run, run.chunks[0], Problem("no")),
-    "to be tried again": lambda run: jobs.record_failed(run, run.chunks[0], Problem("no", retryable=True)),
-    "fetch": lambda run: jobs.extend_run(run, run.chunks[0].number, 1, 0),
+CHANGES: dict[str, Callable[[chunk_leases.ChunkRun], object]] = {
+    "renew": lambda run: chunk_leases.renew_run(run, 1),
+    "release": lambda run: chunk_leases.release_chunks(run, run.chunks),
+    "cancelled": lambda run: chunk_leases.record_cancelled(run, run.chunks[0]),
+    "failed": lambda run: chunk_leases.record_failed(run, run.chunks[0], Problem("no")),
+    "to be tried again": lambda run: chunk_leases.record_failed(run, run.chunks[0], Problem("no", retryable=True)),
+    "fetch": lambda run: chunk_leases.extend_run(run, run.chunks[0].number, 1, 0),
 }
 
 
-def claimed() -> jobs.ChunkRun:
+def claimed() -> chunk_leases.ChunkRun:
     """A run of an import."""
     target = Target.objects.create(name="shop", host="127.0.0.1", user="u", database="s")
     # More chunks than a run takes, so that some are left to fetch.
     job = make_import(target, admin("ann"), "t", chunks=40, parallelism=1)
     Chunk.objects.filter(job=job, number=0).update(status=Chunk.Status.QUEUED)
-    run = jobs.claim_run(job.chunks.get(number=0).pk)
+    run = chunk_leases.claim_run(job.chunks.get(number=0).pk)
     assert run
     return run
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from importer import jobs
 from importer.access import people
 from importer.access.acting import acting_as
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.models import Chunk, Grant, ImportJob, Level, Role, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -40,7 +41,7 @@ def created(target: Target, user: User | None, folder: Path, **options: object) 
     path = folder / "words.csv"
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
     request = ImportRequest(options=Options(chunk_bytes=8000, parallelism=2, **options))
-    return jobs.create(prepare(uploads.register(path), target, "t", request), user)
+    return commands.create(prepare(uploads.register(path), target, "t", request), user)
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_no_chunk_is_claimed_after_the_right_has_ended(ends: Callable, started: 
 
 def test_a_sweep_ends_it_although_nothing_is_claimed(started: ImportJob, ann: User):
     take_grant(ann)
-    jobs.advance(started.pk)
+    lifecycle.advance(started.pk)
     assert ImportJob.objects.get(pk=started.pk).status == Status.FAILING
 
 
@@ -129,7 +130,7 @@ def test_somebody_who_may_can_retry_it(started: ImportJob, target: Target, ann: 
     take_grant(ann)
     assert run(started).status == Status.FAILED
     with acting_as(User.objects.get(username="root")):
-        jobs.retry(started.pk)
+        commands.retry(started.pk)
     assert run(started).status == Status.SUCCEEDED
     assert count(target) == ROWS
 

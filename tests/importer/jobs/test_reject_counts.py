@@ -3,15 +3,18 @@
 import pytest
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.errors import Problem, TargetProblem, TooManyRejects
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.mysql.error_messages import MEANINGS
 from importer.engine.plan.options import Options
 from importer.engine.source.chunks.skipped_lines import NO_LINES
 from importer.engine.stored import to_json
+from importer.jobs import lifecycle
+from importer.jobs.actions.commands import set_parallelism
 from importer.jobs.rejects.counts import MOST_KINDS, OTHERS, merged
 from importer.jobs.rejects.limits import exceeded, most_rejects
+from importer.jobs.steps.chunk_leases import ChunkRun, LoadedChunk, claim_run, record_failed, record_loaded
+from importer.jobs.steps.scanning import finish_scan
 from importer.models import Chunk, ImportJob
 from tests.dashboard.job_data import LENGTH, ROWS, make_job
 
@@ -36,13 +39,13 @@ def record(job, number, *reasons, notices=(), skipped=0, already=False):
     rejected = sum(each.rows for each in reasons) - skipped
     tally = Tally(ROWS - rejected - skipped, 0, skipped, rejected)
     outcome = Outcome(ROWS, already, {}, tally, tuple(reasons), tuple(notices))
-    record_all(jobs.ChunkRun(chunk.run, job, [chunk]), outcome)
+    record_all(ChunkRun(chunk.run, job, [chunk]), outcome)
     return ImportJob.objects.select_related("source").get(pk=job.pk)
 
 
 def record_all(run, outcome):
     now = timezone.now()
-    jobs.record_loaded(run, [jobs.LoadedChunk(chunk, outcome, now, now) for chunk in run.chunks])
+    record_loaded(run, [LoadedChunk(chunk, outcome, now, now) for chunk in run.chunks])
 
 
 def kind(reason, amount, name="rows", code="1", column="c"):
@@ -94,7 +97,7 @@ class TestRecorded:
         record(job, 1, TOO_LONG, NO_NUMBER, notices=[ROUNDED])
         record(job, 2)
         ImportJob.objects.filter(pk=job.pk).update(status=Status.VERIFYING)
-        jobs.reopen(ImportJob.objects.get(pk=job.pk), {1, 2})
+        lifecycle.reopen(ImportJob.objects.get(pk=job.pk), {1, 2})
         now = ImportJob.objects.get(pk=job.pk)
         assert (now.status, now.loaded_rows, now.rejected_rows) == (Status.LOADING, ROWS - 2, 2)
         assert [(each["code"], each["rows"]) for each in now.reject_reasons] == [("1406", 2)]
@@ -124,7 +127,7 @@ class TestLimits:
         assert now.status == Status.LOADING
         claimed = job.__class__.objects.get(pk=job.pk)
         ImportJob.objects.filter(pk=job.pk).update(step=ImportJob.Step.SCANNING)
-        jobs.finish_scan(claimed, job.source.size, NO_LINES, NO_LINES)
+        finish_scan(claimed, job.source.size, NO_LINES, NO_LINES)
         assert ImportJob.objects.get(pk=job.pk).status == Status.FAILING
 
     @pytest.mark.parametrize(("rows", "most"), [(5, 100), (10_000, 100), (10_001, 100), (50_000, 500)])
@@ -161,22 +164,22 @@ class TestOrder:
         ImportJob.objects.filter(pk=job.pk).update(plan_json=plan)
         job.chunks.update(status=Chunk.Status.PENDING)
         first, second, *_ = job.chunks.all()
-        assert [step.id for step in jobs.advance(job.pk)] == [first.pk]
-        assert jobs.advance(job.pk) == []
-        claimed = jobs.claim_run(first.pk)
-        assert jobs.advance(job.pk) == []
-        jobs.record_failed(claimed, claimed.chunks[0], Problem("A deadlock.", retryable=True))
-        assert jobs.advance(job.pk) == []  # not the second either, until the first has its next turn
+        assert [step.id for step in lifecycle.advance(job.pk)] == [first.pk]
+        assert lifecycle.advance(job.pk) == []
+        claimed = claim_run(first.pk)
+        assert lifecycle.advance(job.pk) == []
+        record_failed(claimed, claimed.chunks[0], Problem("A deadlock.", retryable=True))
+        assert lifecycle.advance(job.pk) == []  # not the second either, until the first has its next turn
         job.chunks.filter(pk=first.pk).update(lease=None)
-        assert [step.id for step in jobs.advance(job.pk)] == [first.pk]
-        record_all(jobs.claim_run(first.pk), Outcome(ROWS, False, {}, Tally(ROWS)))
-        assert [step.id for step in jobs.advance(job.pk)] == [second.pk]
+        assert [step.id for step in lifecycle.advance(job.pk)] == [first.pk]
+        record_all(claim_run(first.pk), Outcome(ROWS, False, {}, Tally(ROWS)))
+        assert [step.id for step in lifecycle.advance(job.pk)] == [second.pk]
 
     def test_more_in_parallel_is_refused_with_the_reason(self):
         job = make_job(chunks=4, loaded=0, parallelism=1)
         ImportJob.objects.filter(pk=job.pk).update(plan_json=job.plan_json | {"ordered": True})
         with pytest.raises(Problem, match="file's order"):
-            jobs.set_parallelism(job.pk, 2)
+            set_parallelism(job.pk, 2)
         assert ImportJob.objects.get(pk=job.pk).parallelism == 1
 
 
@@ -188,9 +191,9 @@ class TestAttempts:
         job.chunks.update(attempt=0)
         for tried in (1, 2, 3):
             job.chunks.filter(number=0).update(status=Chunk.Status.QUEUED, lease=None)
-            claimed = jobs.claim_run(job.chunks.get(number=0).pk)
+            claimed = claim_run(job.chunks.get(number=0).pk)
             assert claimed.chunks[0].attempt == tried
-            jobs.record_failed(claimed, claimed.chunks[0], lost)
+            record_failed(claimed, claimed.chunks[0], lost)
             chunk = job.chunks.get(number=0)
             assert chunk.problem["advice"] == (
                 "Check the server." if tried < 3 else "It was tried 3 times. Check the server."

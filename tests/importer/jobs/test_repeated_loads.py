@@ -7,10 +7,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.errors import LoadedBefore, LoadedInPart
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.jobs import report
+from importer.jobs.actions import commands
+from importer.jobs.steps.table_backup import restore_backup
 from importer.models import ImportJob, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.preparation.previous_imports import earlier_load
@@ -41,7 +43,7 @@ def copied(file: SourceFile) -> SourceFile:
 
 def created(target: Target, source: SourceFile, mode: str = "append", once: bool = False) -> ImportJob:
     options = Options(mode=mode, once=once)
-    return jobs.create(prepare(source, target, "t", ImportRequest(options=options)), User.objects.first())
+    return commands.create(prepare(source, target, "t", ImportRequest(options=options)), User.objects.first())
 
 
 def found(target: Target, source: SourceFile, mode: str = "append") -> int | None:
@@ -57,8 +59,8 @@ def test_plan_and_report_name_the_import_that_has_loaded_the_content(target, fil
     assert (plan.loaded_before.job, plan.loaded_before.rows, plan.loaded_before.by) == (first.pk, 10, ann.username)
     assert f"Import {first.pk} has loaded this content already (10 rows, 20" in plan.reasons[0].choice
     second = run(created(target, copied))
-    assert jobs.report(first)["loaded_before"] is None
-    assert jobs.report(second)["loaded_before"]["job"] == first.pk
+    assert report.report(first)["loaded_before"] is None
+    assert report.report(second)["loaded_before"]["job"] == first.pk
     assert second.status == ImportJob.Status.SUCCEEDED
     assert found(target, file, "create") is None
 
@@ -113,7 +115,7 @@ def test_a_replaced_table_takes_the_earlier_loads_with_it_until_it_is_restored(t
     between = run(created(target, uploads.register(word_file(tmp_path / "between.csv", range(4)))))
     assert found(target, between.source) == between.pk
     ImportJob.objects.filter(pk=between.pk).delete()  # With it, the old table would not be restored.
-    jobs.restore_backup(replacing.pk)
+    restore_backup(replacing.pk)
     run(replacing)
     assert (found(target, copied), found(target, other)) == (first.pk, None)
 

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
+from importer.jobs.steps.table_backup import imports_since_restore, restore_backup
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -44,7 +46,7 @@ def good(tmp_path: Path) -> Path:
 
 def created(target: Target, file: Path, mode: str) -> ImportJob:
     options = Options(mode=mode, chunk_bytes=8000, parallelism=1)
-    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
+    return commands.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
 
 def count(target: Target) -> int:
@@ -63,18 +65,18 @@ def test_an_append_whose_rows_went_with_the_table_is_not_continued(target: Targe
     job = failed(target, bad, "append")
     replacing = run(created(target, good, "replace"))
     with pytest.raises(Problem, match=f"Import {replacing.pk} has put .* {GONE}"):
-        jobs.retry(job.pk, leave_out=True)
+        commands.retry(job.pk, leave_out=True)
     assert (now(job).status, count(target)) == (Status.FAILED, 100)
-    jobs.restore_backup(replacing.pk)
-    jobs.retry(job.pk, leave_out=True)
+    restore_backup(replacing.pk)
+    commands.retry(job.pk, leave_out=True)
     assert run(job).status == Status.SUCCEEDED
     assert count(target) == ROWS - 1
 
 
 def test_a_retry_that_waits_while_the_table_is_replaced_fails(target: Target, bad: Path, good: Path):
     job, replacing = failed(target, bad, "append"), created(target, good, "replace")
-    jobs.advance(replacing.pk)
-    jobs.retry(job.pk, leave_out=True)
+    lifecycle.advance(replacing.pk)
+    commands.retry(job.pk, leave_out=True)
     assert now(job).status == Status.WAITING
     assert run(replacing).status == Status.SUCCEEDED
     job = run(job)
@@ -85,13 +87,13 @@ def test_a_retry_that_waits_while_the_table_is_replaced_fails(target: Target, ba
 
 def test_a_retry_of_what_began_after_the_replacement_continues(target: Target, bad: Path, good: Path):
     job = created(target, bad, "append")
-    jobs.advance(job.pk)
-    jobs.cancel(job.pk)
+    lifecycle.advance(job.pk)
+    commands.cancel(job.pk)
     assert run(job).status == Status.CANCELLED
     assert run(created(target, good, "replace")).status == Status.SUCCEEDED
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert run(job).status == Status.FAILED
-    jobs.retry(job.pk, leave_out=True)
+    commands.retry(job.pk, leave_out=True)
     assert run(job).status == Status.SUCCEEDED
     assert count(target) == 100 + ROWS - 1
 
@@ -103,9 +105,9 @@ def test_a_replacement_that_was_undone_is_not_verified_again(target: Target, goo
         execute(connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s", (str(job.key),))
     ImportJob.objects.filter(pk=job.pk).update(status=Status.VERIFYING)
     assert run(job).status == Status.FAILED
-    jobs.restore_backup(job.pk)
+    restore_backup(job.pk)
     with pytest.raises(Problem, match="its rows are no longer in"):
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
     assert now(job).status == Status.FAILED
 
 
@@ -114,41 +116,41 @@ def test_a_replacement_is_not_undone_after_a_retry_of_an_earlier_import(
     target: Target, bad: Path, good: Path, mode: str
 ):
     job = created(target, bad, mode)
-    jobs.advance(job.pk)
-    jobs.cancel(job.pk)
+    lifecycle.advance(job.pk)
+    commands.cancel(job.pk)
     run(job)
     replacing = run(created(target, good, "replace"))
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert run(job).status == Status.FAILED
     with pytest.raises(Problem, match=f"Import {job.pk} {SINCE}"):
-        jobs.restore_backup(replacing.pk)
+        restore_backup(replacing.pk)
     # Also when another retry has not got the table yet.
     other = created(target, good, "append")
-    jobs.advance(other.pk)
-    jobs.retry(job.pk, leave_out=True)
+    lifecycle.advance(other.pk)
+    commands.retry(job.pk, leave_out=True)
     for each in (job, other):
-        jobs.cancel(each.pk)
+        commands.cancel(each.pk)
         run(each)
     ImportJob.objects.filter(pk=other.pk).delete()
     with pytest.raises(Problem, match=f"Import {job.pk} {SINCE}"):
-        jobs.restore_backup(replacing.pk)
+        restore_backup(replacing.pk)
 
 
 def test_a_replacement_is_not_undone_after_a_retry_that_only_verified_it(target: Target, good: Path, tmp_path: Path):
     replacing = run(created(target, good, "replace"))
     later = run(created(target, word_file(tmp_path / "later.csv", range(10)), "append"))
     ImportJob.objects.filter(pk=replacing.pk).update(status=Status.FAILED)
-    jobs.retry(replacing.pk)
+    commands.retry(replacing.pk)
     assert run(replacing).status == Status.SUCCEEDED
     with pytest.raises(Problem, match=f"Import {later.pk} {SINCE}"):
-        jobs.restore_backup(replacing.pk)
+        restore_backup(replacing.pk)
     assert count(target) == 110
 
 
 def test_a_retry_after_the_restore_is_named_as_one_since_then(target: Target, bad: Path, good: Path):
     job = failed(target, bad, "atomic")
     replacing = run(created(target, good, "replace"))
-    jobs.restore_backup(replacing.pk)
-    jobs.retry(job.pk, leave_out=True)
+    restore_backup(replacing.pk)
+    commands.retry(job.pk, leave_out=True)
     assert run(job).status == Status.SUCCEEDED
-    assert jobs.imports_since_restore(now(replacing)) == [job.pk]
+    assert imports_since_restore(now(replacing)) == [job.pk]

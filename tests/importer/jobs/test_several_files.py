@@ -14,12 +14,15 @@ from django.db import connection as own_connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from importer import jobs
 from importer.connections.by_hand.resolve import resolve_sources
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs import report
+from importer.jobs.actions import commands
+from importer.jobs.actions.again import create_once, is_file_there, newest_of_file, run_again
+from importer.jobs.record import write_record
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, RetentionPolicy
 from importer.preparation.joined_files import FilesDiffer
@@ -70,7 +73,7 @@ def loaded(address: Address) -> list[tuple]:
 
 
 def imported(prepared: PreparedImport) -> ImportJob:
-    return run(jobs.create(prepared))
+    return run(commands.create(prepared))
 
 
 def test_no_row_of_a_file_is_in_if_an_import_that_stages_failed(database, tmp_path):
@@ -78,7 +81,7 @@ def test_no_row_of_a_file_is_in_if_an_import_that_stages_failed(database, tmp_pa
     job = imported(planned(written(tmp_path, files), database, Options(mode="atomic")))
     assert (job.status, loaded(database)) == ("failed", [])
     assert job.chunks.filter(status="loaded").exists()
-    rows = [each["rows"] for each in jobs.report(job)["files"]]
+    rows = [each["rows"] for each in report.report(job)["files"]]
     assert [(each["source"], each["taken"], each["missing"]) for each in rows] == [(1, 0, 1), (1, 0, 1)]
 
 
@@ -171,12 +174,12 @@ class TestBadRows:
         a, b = {"source": 1, "taken": 1, "rejected": 0}, {"source": 3, "taken": 2, "rejected": 1}
         rest = {"skipped": 0, "missing": 0}
         expected = [{"name": "a.csv", "rows": a | rest}, {"name": "b.csv", "rows": b | rest}]
-        assert jobs.report(job)["files"] == expected
-        jobs.write_record(job.pk)
+        assert report.report(job)["files"] == expected
+        write_record(job.pk)
         for policy in ("retry", "rejects", "chunks"):
             RetentionPolicy.objects.update_or_create(name=policy, defaults={"days": 0})
         assert ended_jobs.remove_chunks(timezone.now() + timedelta(days=1), 9) == 1
-        assert jobs.report(ImportJob.objects.get(pk=job.pk))["files"] == expected
+        assert report.report(ImportJob.objects.get(pk=job.pk))["files"] == expected
 
     def test_that_cannot_be_read_are_named_with_their_file(self, database, tmp_path):
         files = {**self.FILES, "c.csv": b'id,name\n5,"fi"ve\n'}
@@ -188,7 +191,7 @@ class TestBadRows:
 @pytest.mark.parametrize("other", [FILES["b.csv"][:20], FILES["b.csv"].replace(b"four", b"five")])
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_file_that_has_changed_fails_by_its_name(packed, other, database, tmp_path):
-    job = jobs.create(planned(written(tmp_path, FILES, packed=packed), database))
+    job = commands.create(planned(written(tmp_path, FILES, packed=packed), database))
     written(tmp_path, {"b.csv": other}, packed=packed)
     job = run(job)
     assert (job.status, job.problem["kind"], job.problem["where"]) == ("failed", "SourceChanged", "b.csv")
@@ -225,7 +228,7 @@ class TestFilledColumns:
             assert "`source` varchar(9)" in fetch_all(connection, "SHOW CREATE TABLE n")[0][1]
             execute(connection, "DELETE FROM n")
         # Run again, the columns are filled again.
-        again = run(jobs.run_again(job, jobs.newest_of_file(job)))
+        again = run(run_again(job, newest_of_file(job)))
         assert (again.status, again.balanced) == ("succeeded", True), again.problem
 
     def test_with_the_name_of_a_field_are_refused(self, database, tmp_path):
@@ -289,21 +292,21 @@ class TestFiles:
     def test_are_imported_again_as_one(self, job, database):
         with connect(database) as connection:
             execute(connection, "DELETE FROM t")
-        again = run(jobs.run_again(job, jobs.newest_of_file(job)))
+        again = run(run_again(job, newest_of_file(job)))
         assert (again.status, again.balanced, again.source) == ("succeeded", True, job.source), again.problem
 
     def test_that_are_deleted_make_a_retry_impossible(self, job):
         remove_by_hand(job.source.files[1])
         job.refresh_from_db()
         assert job.source.is_removed
-        assert not jobs.is_file_there(job)
+        assert not is_file_there(job)
 
 
 @on_one_server
 def test_each_file_is_locked_before_its_imports_are_looked_for(database, tmp_path):
     prepared = planned(written(tmp_path, FILES), database)
     with CaptureQueriesContext(own_connection) as captured:
-        jobs.create_once(prepared, None)
+        create_once(prepared, None)
     statements = [each["sql"] for each in captured]
     looked = next(number for number, sql in enumerate(statements) if 'FROM "importer_importjob"' in sql)
     keys = ", ".join(str(each.pk) for each in (prepared.source, *prepared.source.files))
@@ -317,7 +320,7 @@ def test_a_retry_loads_what_is_missing(database, tmp_path):
     assert (job.status, [row[0] for row in loaded(database)]) == ("failed", [1, 2])
     with connect(database) as connection:
         execute(connection, "ALTER TABLE t MODIFY name VARCHAR(40)")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(ImportJob.objects.get(pk=job.pk))
     assert (job.status, job.balanced, job.loaded_rows) == ("succeeded", True, 3), job.problem
 
@@ -341,4 +344,4 @@ def test_twelve_files_give_the_checksum_of_the_whole(packed, database, tmp_path)
         with connect(database) as connection:
             checksums.append(fetch_all(connection, "CHECKSUM TABLE flights")[0][1])
     assert checksums[0] == checksums[1]
-    assert [each["rows"]["taken"] for each in jobs.report(job)["files"]] == list(map(len, files.values()))
+    assert [each["rows"]["taken"] for each in report.report(job)["files"]] == list(map(len, files.values()))

@@ -9,8 +9,12 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from importer import jobs, queue
+from importer import queue
+from importer.jobs import lifecycle
+from importer.jobs.sharing.claimants import waiting_for_target
+from importer.jobs.sharing.hosts import leave_out
 from importer.jobs.sharing.shares import Claimant, fair_shares, must_yield, next_in_line
+from importer.jobs.steps.chunk_leases import ChunkRun, claim_run, release_chunks, should_continue
 from importer.models import Chunk, ImportJob, Target
 from importer.worker import load_chunks
 from importer.worker.hosts import presence
@@ -109,9 +113,9 @@ def two(db) -> tuple[ImportJob, ImportJob]:
     return both[0], both[1]
 
 
-def loads(job: ImportJob) -> list[jobs.ChunkRun]:
+def loads(job: ImportJob) -> list[ChunkRun]:
     """Let the import advance, and claim all runs that it has a message for."""
-    return [run for each in jobs.advance(job.pk) if (run := jobs.claim_run(each.id))]
+    return [run for each in lifecycle.advance(job.pk) if (run := claim_run(each.id))]
 
 
 class TestCeiling:
@@ -121,17 +125,17 @@ class TestCeiling:
         Chunk.objects.filter(job=second).update(status=Chunk.Status.FAILED)
         runs = loads(first)
         assert len(runs) == 4
-        assert jobs.should_continue(runs[0])
+        assert should_continue(runs[0])
 
         Chunk.objects.filter(job=second).update(status=Chunk.Status.PENDING)
         assert loads(second) == []
-        assert jobs.waiting_for_target(first) == [second.pk]
-        assert not jobs.should_continue(runs[0])
+        assert waiting_for_target(first) == [second.pk]
+        assert not should_continue(runs[0])
         for run in runs[:2]:
-            jobs.release_chunks(run, run.chunks)
+            release_chunks(run, run.chunks)
         assert loads(first) == []
         assert len(loads(second)) == 2
-        assert jobs.should_continue(runs[2])
+        assert should_continue(runs[2])
 
     def test_what_the_second_one_does_not_need_stays_with_the_first(self, two):
         first, second = two
@@ -152,7 +156,7 @@ def test_imports_that_advance_at_the_same_time_keep_the_ceiling(transactional_db
         try:
             for _ in range(10):
                 begins.wait()
-                jobs.advance(job.pk)
+                lifecycle.advance(job.pk)
                 ends.wait()
                 job.chunks.update(status=Chunk.Status.PENDING, lease=None)
         finally:
@@ -181,7 +185,7 @@ def test_a_step_that_ends_an_import_goes_before_further_chunks_unless_it_has_fai
     run, *_ = loads(first)
     second.chunks.update(status=Chunk.Status.LOADED)
     ImportJob.objects.filter(pk=second.pk).update(step=step, step_failures=failures)
-    assert jobs.should_continue(run) != goes_first
+    assert should_continue(run) != goes_first
 
 
 def set_priority(job: ImportJob, priority: str) -> None:
@@ -200,9 +204,9 @@ class TestClaim:
 
     def test_a_free_slot_is_for_the_import_with_fewer_loads(self, two, sent):
         first, second = two
-        earlier, later, *_ = jobs.advance(first.pk)
-        of_second = jobs.advance(second.pk)
-        assert jobs.claim_run(earlier.id)
+        earlier, later, *_ = lifecycle.advance(first.pk)
+        of_second = lifecycle.advance(second.pk)
+        assert claim_run(earlier.id)
         run = load_chunks.claim(later.id)
         assert run
         assert (run.job.pk, run.chunks[0].pk) == (second.pk, of_second[0].id)
@@ -217,8 +221,8 @@ class TestClaim:
         first, second = two
         ImportJob.objects.update(asked_by=first.asked_by)
         set_priority(second, "high")
-        of_first, of_second = jobs.advance(first.pk), jobs.advance(second.pk)
-        assert jobs.claim_run(of_second[0].id)
+        of_first, of_second = lifecycle.advance(first.pk), lifecycle.advance(second.pk)
+        assert claim_run(of_second[0].id)
         run = load_chunks.claim(of_first[0].id)
         assert run
         assert run.job.pk == second.pk
@@ -226,18 +230,18 @@ class TestClaim:
     def test_a_free_slot_is_not_for_an_import_of_low_priority_although_it_has_fewer_loads(self, two, sent):
         first, second = two
         set_priority(second, "low")
-        of_first = jobs.advance(first.pk)
-        jobs.advance(second.pk)
-        assert jobs.claim_run(of_first[0].id)
+        of_first = lifecycle.advance(first.pk)
+        lifecycle.advance(second.pk)
+        assert claim_run(of_first[0].id)
         run = load_chunks.claim(of_first[1].id)
         assert run
         assert run.job.pk == first.pk
 
     def test_a_process_that_runs_one_import_takes_no_other(self, two, sent, monkeypatch):
         first, second = two
-        earlier, later, *_ = jobs.advance(first.pk)
-        jobs.advance(second.pk)
-        assert jobs.claim_run(earlier.id)
+        earlier, later, *_ = lifecycle.advance(first.pk)
+        lifecycle.advance(second.pk)
+        assert claim_run(earlier.id)
         monkeypatch.setattr(presence, "_own", None)
         run = load_chunks.claim(later.id)
         assert run
@@ -245,10 +249,10 @@ class TestClaim:
 
     def test_chunks_that_not_every_host_can_read_are_not_taken_by_the_way(self, two, sent):
         first, second = two
-        earlier, later, *_ = jobs.advance(first.pk)
-        jobs.advance(second.pk)
-        jobs.leave_out(second.pk, "here", "/data/in")
-        assert jobs.claim_run(earlier.id)
+        earlier, later, *_ = lifecycle.advance(first.pk)
+        lifecycle.advance(second.pk)
+        leave_out(second.pk, "here", "/data/in")
+        assert claim_run(earlier.id)
         run = load_chunks.claim(later.id)
         assert run
         assert run.job.pk == first.pk

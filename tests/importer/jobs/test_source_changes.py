@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
+from importer.jobs import report
 from importer.models import ImportJob, Target
 from importer.worker import load_chunks
 from tests.importer.steps import created, queued, run, until
@@ -77,7 +77,7 @@ def test_after_all_rows_were_sent(target: Target, file: Path, act: Callable[[Pat
     act(file)
     job = run(job)
     assert (job.status, job.loaded_rows, job.balanced) == (Status.SUCCEEDED, ROWS, True)
-    changes = jobs.report(job)["source_changes"]
+    changes = report.report(job)["source_changes"]
     assert [(each["kind"], each["bytes"]) for each in changes] == kinds
     if act is append:
         assert changes[0]["what"] == "7 bytes were appended to rows.csv after the scan; they are not loaded."

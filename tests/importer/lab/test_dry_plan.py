@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, lab
+from importer import lab
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.tuning.grid import GRIDS, Settings
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
+from importer.jobs.actions import commands
 from importer.lab.commands import choose
 from importer.lab.sample_size import least_rows
 from importer.models import ImportJob, Lab, Target
@@ -131,7 +132,7 @@ def test_methods_that_this_server_refuses_are_left_out_with_the_remedy(prepared)
 
 @pytest.mark.parametrize(("mode", "kept"), [("append", True), ("replace", True), ("atomic", False)])
 def test_settings_without_effect_in_the_mode_of_the_import_are_left_out(prepared, mode, kept):
-    past = jobs.create(prepare(prepared.source, prepared.target, "t", ImportRequest(options=Options(mode=mode))))
+    past = commands.create(prepare(prepared.source, prepared.target, "t", ImportRequest(options=Options(mode=mode))))
     out = left_out(lab.prepare_again(past), {"indexes": ("keep", "defer")}, past)
     assert (out == {}) == kept
     if not kept:

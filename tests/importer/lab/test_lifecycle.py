@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, lab
+from importer import lab
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
@@ -14,6 +14,8 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import TUNABLE
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.lab.commands import planned_settings
 from importer.lab.setup import REHEARSAL, scratch_of
 from importer.models import ImportJob, Lab, Target, Trial
@@ -149,7 +151,7 @@ class TestToTheEnd:
         assert {each.status for each in begun.trials.all()} == {Trial.Status.DONE}
 
     def test_a_lab_can_repeat_a_past_import(self, target, path, database):
-        job = run(jobs.create(prepare(uploads.register(path), target, "t")))
+        job = run(commands.create(prepare(uploads.register(path), target, "t")))
         assert job.status == ImportJob.Status.SUCCEEDED
         by_method = grid(method=("load_data_local", "insert"), rows_per_statement=(10,))
         ended = to_end(lab.create_from_job(job, lab.LabRequest(by_method, Sample(share=0.2), repeats=1)))
@@ -266,8 +268,8 @@ class TestBudget:
 class TestImportsOnTheTarget:
     @pytest.fixture
     def running(self, target, path) -> ImportJob:
-        job = jobs.create(prepare(uploads.register(path), target, "t"))
-        jobs.advance(job.pk)
+        job = commands.create(prepare(uploads.register(path), target, "t"))
+        lifecycle.advance(job.pk)
         return job
 
     def test_a_lab_waits_between_trials_until_an_import_has_ended(self, target, path, running):
@@ -287,7 +289,7 @@ class TestImportsOnTheTarget:
     def test_a_trial_disturbed_by_an_import_is_repeated(self, target, path):
         begun = created_lab(target, path, SIZES)
         job = to_trial(begun)
-        run(jobs.create(prepare(uploads.register(path), target, "t")))
+        run(commands.create(prepare(uploads.register(path), target, "t")))
         run(job)
         take_step(begun)
         first = begun.trials.get(number=1)

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, lab
+from importer import lab
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
+from importer.jobs.actions import commands
 from importer.lab.estimate import OVERHEAD
 from importer.lab.sample_size import rate_of, slower
 from importer.models import ImportJob, Lab, Target, Trial
@@ -67,7 +68,7 @@ def test_trials_of_an_experiment_on_a_table_of_the_same_name_do_not_count(tried,
 
 
 def test_earlier_imports_count_by_their_method(target, path):
-    job = jobs.create(planned(target, path, "insert"))
+    job = commands.create(planned(target, path, "insert"))
     ImportJob.objects.filter(pk=job.pk).update(status=ImportJob.Status.SUCCEEDED, rows_per_second=1000.0)
     assert rate_of(planned(target, path, "insert")) == pytest.approx(1000)
     rows = job.plan.statements.rows_per_statement

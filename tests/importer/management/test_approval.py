@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from config.contracts.outcomes import REFUSED
-from importer import jobs
+from importer.jobs.approval import digest_of
 from importer.models import AuditEvent, ImportJob, Level, Target
 from tests.documents import read
 from tests.people import operator
@@ -45,7 +45,7 @@ def test_an_import_ends_with_a_code_of_its_own_and_says_what_to_do(marked, peopl
     code, text, job = begun(people)
     assert (code, job.status, job.accounted_rows) == (9, Status.UNAPPROVED, 0)
     assert f"Import {job.pk} waits for approval by another person" in text
-    assert jobs.digest_of(job) in text
+    assert digest_of(job) in text
     assert "Ask bob." in text
     assert f"millrace job approve {job.pk}" in text
 
@@ -54,13 +54,13 @@ def test_its_report_says_so(marked, people):
     _, text, job = begun(people, "--json")
     report = read(text)
     assert (report["outcome"], report["exit_code"], report["job"]) == ("waits for approval", 9, job.pk)
-    assert report["approval"] == {"digest": jobs.digest_of(job), "approved_by": None, "approved_at": None}
+    assert report["approval"] == {"digest": digest_of(job), "approved_by": None, "approved_at": None}
 
 
 def test_another_person_approves_it_and_it_runs(marked, people):
     _, _, job = begun(people)
     code, text = run("job", "plan", str(job.pk), "--as", "bob")
-    digest = jobs.digest_of(job)
+    digest = digest_of(job)
     assert (code, f"Digest: {digest}" in text, "LOAD DATA" in text) == (0, True, True)
     assert run("job", "approve", str(job.pk), "--digest", digest[:16], "--as", "bob")[0] == 0
     code, text = run("job", "run", str(job.pk), "--as", "ann")
@@ -74,7 +74,7 @@ def test_another_person_approves_it_and_it_runs(marked, people):
 @pytest.mark.parametrize("who", [["--as", "ann"], []])
 def test_neither_who_started_it_nor_the_system_approves_it(marked, people, who: list[str]):
     _, _, job = begun(people)
-    code, text = run("job", "approve", str(job.pk), "--digest", jobs.digest_of(job), *who)
+    code, text = run("job", "approve", str(job.pk), "--digest", digest_of(job), *who)
     assert (code, "another person" in text or "--as USER" in text) == (4, True)
     assert run("job", "refuse", str(job.pk), "--reason", "no", *who)[0] == 4
     job.refresh_from_db()

@@ -30,7 +30,7 @@ from tests.targets import TestServer
 CANARY = "CANARY-5t0red"
 UPLOAD = """
 from pathlib import Path
-from importer import jobs
+from importer.jobs.actions import commands
 from importer.models import Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import parts, uploads
@@ -41,14 +41,14 @@ source = uploads.begin_upload("people.csv", path.stat().st_size, None)
 with path.open("rb") as file:
     parts.append(source, 0, file, source.size)
 prepared = prepare(uploads.finish(source), Target.objects.get(), "people", ImportRequest())
-job = jobs.create(prepared, None)
+job = commands.create(prepared, None)
 answer = [job.pk, local_pool.run(job.pk, 2, lambda _: None).status, source.path]
 """
 RETRY = """
-from importer import jobs
+from importer.jobs.actions import commands
 from importer.worker import local_pool
 
-jobs.retry({pk})
+commands.retry({pk})
 job = local_pool.run({pk}, 2, lambda _: None)
 answer = [job.status, job.loaded_rows, job.source.path]
 """

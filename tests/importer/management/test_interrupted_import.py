@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mapping.columns import FieldOverride
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
+from importer.jobs.actions.again import unfinished
 from importer.jobs.report import report_of_problem
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED, FAILED
@@ -87,21 +89,21 @@ def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
     ],
 )
 def test_only_the_same_import_is_continued(target: Target, people: Path, other: dict, same: bool):
-    first = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    first = commands.create(prepare(uploads.register(people), target, "people", ImportRequest()))
     other = dict(other)
     people.write_text(other.pop("content", people.read_text()))
     prepared = prepare(uploads.register(people), target, "people", ImportRequest(**other))
-    assert jobs.unfinished(prepared, None) == (first if same else None)
-    assert jobs.unfinished(prepared, operator("olga")) is None
-    jobs.cancel(first.pk)
-    assert jobs.unfinished(prepared, None) is None
+    assert unfinished(prepared, None) == (first if same else None)
+    assert unfinished(prepared, operator("olga")) is None
+    commands.cancel(first.pk)
+    assert unfinished(prepared, None) is None
 
 
 def test_files_that_arrive_are_not_taken_for_the_same(target: Target, people: Path):
     SourceFile.objects.filter(pk=uploads.register(people).pk).update(fingerprint="")
     source = SourceFile.objects.get()
-    jobs.create(prepare(source, target, "people", ImportRequest()))
-    assert jobs.unfinished(prepare(source, target, "people", ImportRequest()), None) is None
+    commands.create(prepare(source, target, "people", ImportRequest()))
+    assert unfinished(prepare(source, target, "people", ImportRequest()), None) is None
 
 
 def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Path, tmp_path: Path, stack_env: Stack):
@@ -128,8 +130,8 @@ def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Pa
 
 
 def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, people: Path, stack_env: Stack):
-    owner = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
-    jobs.advance(owner.pk)
+    owner = commands.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    lifecycle.advance(owner.pk)
     words = ("--target", "t", "--table", "people", "--json", "--again", "--workers")
     command = subprocess.Popen(
         [sys.executable, "manage.py", "import_csv", str(people), *words],
@@ -146,14 +148,14 @@ def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, pe
     ImportJob.objects.filter(pk=job.pk).update(status="cancelling")
     command.send_signal(signal.SIGINT)
     wait_for_line(command, "is being cancelled and cannot be cancelled")
-    jobs.advance(job.pk)
+    lifecycle.advance(job.pk)
     printed, _ = command.communicate()
     report = report_of(printed)
     assert (command.returncode, report["job"], report["outcome"]) == (CANCELLED.exit_code, job.pk, CANCELLED.words)
 
 
 def test_a_problem_after_the_beginning_is_reported_with_the_import(target: Target, people: Path):
-    job = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    job = commands.create(prepare(uploads.register(people), target, "people", ImportRequest()))
     problem = Problem("The command cannot continue.")
     under_way = report_of(json.dumps(report_of_problem(problem, job)))
     assert (under_way["job"], under_way["outcome"], under_way["exit_code"]) == (job.pk, None, None)

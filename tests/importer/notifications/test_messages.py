@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.models import Channel, DiscoveredFile, ImportJob, Notification, ScheduleRun, Subscription, Target
 from importer.models.channel import Event
 from importer.notifications import channels, delivery, import_events, outbox, rendering
@@ -48,7 +48,7 @@ def imported(target: Target, folder: Path, *lines: str, **options) -> ImportJob:
     path = folder / "orders.csv"
     path.write_text("n,price\n" + "".join(f"{line}\n" for line in lines))
     return run(
-        jobs.create(prepare(uploads.register(path), target, "orders", ImportRequest(options=Options(**options))))
+        commands.create(prepare(uploads.register(path), target, "orders", ImportRequest(options=Options(**options))))
     )
 
 
@@ -173,7 +173,7 @@ def test_success_is_sent_to_channels_that_ask_for_it(target: Target, tmp_path: P
 
 def test_a_successful_retry_sends_recovered(target: Target, tmp_path: Path, webhook: Channel):
     failed = imported(target, tmp_path, "1,9.50", "2,cheap")
-    jobs.retry(failed.pk, leave_out=True)
+    commands.retry(failed.pk, leave_out=True)
     assert run(failed).status == "succeeded"
     notices = {notice.event: notice.payload["job"] for notice in Notification.objects.all()}
     assert set(notices) == {"failed", "rejects", "recovered"}
@@ -214,9 +214,9 @@ def test_a_scheduled_import_that_is_retried_after_its_run_reports_itself(
     Notification.objects.all().delete()
     Channel.objects.update(events=[])
     Subscription.objects.create(schedule=ended.schedule, channel=webhook, events=["failed", "recovered", "rejects"])
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert run(job).status == "failed"
-    jobs.retry(job.pk, leave_out=True)
+    commands.retry(job.pk, leave_out=True)
     assert run(job).status == "succeeded"
     notices = Notification.objects.filter(job=job, schedule=ended.schedule).order_by("pk")
     assert [(each.payload["title"], each.payload["run"]) for each in notices] == [

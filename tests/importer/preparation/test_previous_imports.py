@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from importer import jobs
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import FEWEST, PastImport
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.models.outcomes.attempts import speed_of
 from importer.models.outcomes.phases import wait_in
@@ -31,7 +31,7 @@ def imported(target: Target, tmp_path: Path, parallelism: int) -> ImportJob:
     path = tmp_path / "numbers.csv"
     path.write_text("n\n" + "1\n" * 1000)
     options = Options(parallelism=parallelism)
-    return run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))))
+    return run(commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))))
 
 
 def test_only_similar_imports_into_the_table_are_read(target: Target, tmp_path: Path):

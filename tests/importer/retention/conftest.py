@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from importer.jobs import write_record
+from importer.jobs.record import write_record
 from importer.models import Chunk, ImportJob, SourceFile
 from tests.dashboard.job_data import make_job
 

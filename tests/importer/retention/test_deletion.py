@@ -10,12 +10,13 @@ from django.core.management import call_command
 from django.forms import model_to_dict
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.history import read
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates
 from importer.history.chunks.timings import chunk_timings
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
 from importer.models import (
     AuditEvent,
@@ -95,7 +96,7 @@ class TestFiles:
         run(NOW + timedelta(days=2))
         assert not job.source.file.exists()
         with pytest.raises(Problem, match="can no longer be retried"):
-            jobs.retry(job.pk)
+            commands.retry(job.pk)
 
     def test_a_deleted_file_no_longer_counts_for_its_owners_quota(self, ended):
         user = operator("olga")
@@ -268,7 +269,7 @@ class TestChunks:
         job = ended(91, Status.FAILED)
         run(NOW)
         with pytest.raises(Problem, match="can no longer be retried"):
-            jobs.retry(job.pk)
+            commands.retry(job.pk)
 
 
 class TestJobs:
@@ -310,7 +311,7 @@ class TestJobs:
         ended_jobs.remove_by_hand(job.pk)
         assert not ImportJob.objects.exists()
         assert not downloads.folder(job).exists()
-        assert jobs.advance(job.pk) == []
+        assert lifecycle.advance(job.pk) == []
         with pytest.raises(Problem, match="deleted already"):
             ended_jobs.remove_by_hand(job.pk)
 

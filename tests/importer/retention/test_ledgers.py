@@ -5,12 +5,12 @@ from uuid import uuid4
 
 import pytest
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.load.ledger import Entry
 from importer.engine.mysql.connection import Address, connect, fetch_all
-from importer.jobs import write_record
+from importer.jobs.actions import commands
+from importer.jobs.record import write_record
 from importer.models import ImportJob, Target
 from importer.retention import ledgers
 from importer.retention.run import run
@@ -103,7 +103,7 @@ def test_an_import_without_its_rows_is_not_retried(ended, target):
     assert ledgers.remove_rows(NOW, 10) == 1
     assert keys_in(target) == set()
     with pytest.raises(Problem, match="its ledger rows were deleted"):
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
 
 
 def test_rows_of_an_import_that_is_retried_meanwhile_stay(ended, target, monkeypatch, no_workers):
@@ -113,7 +113,7 @@ def test_rows_of_an_import_that_is_retried_meanwhile_stay(ended, target, monkeyp
     connected = ledgers.connect
 
     def retry_first(address: Address):
-        jobs.retry(retried.pk)
+        commands.retry(retried.pk)
         return connected(address)
 
     monkeypatch.setattr(ledgers, "connect", retry_first)

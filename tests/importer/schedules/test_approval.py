@@ -3,9 +3,11 @@
 import pytest
 from django.contrib.auth.models import User
 
-from importer import jobs, schedules
+from importer import schedules
 from importer.access import approval
 from importer.access.acting import acting_as
+from importer.jobs.actions import commands
+from importer.jobs.approval import digest_of, is_asked_for
 from importer.models import ImportJob, Schedule, ScheduleRun, Target
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import job_of, now, request_of, run_now, take, to_end, to_import
@@ -36,13 +38,13 @@ def waiting(schedule: Schedule, user: User | None = None) -> tuple[ScheduleRun, 
     """A run of the schedule whose import waits for approval."""
     run = schedules.run_now(schedule, user=user)
     job = run_job(to_import(run))
-    assert jobs.is_asked_for(job)
+    assert is_asked_for(job)
     return run, job
 
 
 def approve(job: ImportJob, user: User) -> None:
     with acting_as(user):
-        jobs.approve(job.pk, jobs.digest_of(job))
+        commands.approve(job.pk, digest_of(job))
 
 
 def test_a_run_waits_for_its_import_until_another_person_approves_it(schedule, folder, bob):
@@ -74,7 +76,7 @@ def test_a_refused_file_fails_its_run_and_the_other_files_go_on(schedule, folder
     drop(folder, "b.csv", rows="2,two\n")
     run, job = waiting(schedule)
     with acting_as(bob):
-        jobs.refuse(job.pk, "not this one")
+        commands.refuse(job.pk, "not this one")
     run_job(job)
     take(run)
     other = run_job(to_import(run))

@@ -6,11 +6,13 @@ import pytest
 import xxhash
 from django.utils import timezone
 
-from importer import jobs, schedules
+from importer import schedules
 from importer.access.limits import TooMany
 from importer.connections import operations
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Schedule, ScheduleRun
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.schedules import ScheduleRequest
@@ -79,7 +81,7 @@ def test_from_a_job_that_worked_and_whose_file_is_gone(make, folder, tmp_path, d
     target = make("other").target
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
     options = Options(mode="create")
-    job = run_job(jobs.create(prepare(source, target, "made", ImportRequest(options=options))))
+    job = run_job(commands.create(prepare(source, target, "made", ImportRequest(options=options))))
     connection = Schedule.objects.get().connection
     source.file.unlink()
     schedule = schedules.create_from_job(job, ScheduleRequest("again", connection, "*.csv", known_by="stat"))
@@ -99,7 +101,7 @@ def test_the_file_of_the_import_is_not_loaded_again(make, folder, tmp_path, plac
         source = operations.fetch(made.connection, listed)
     else:
         source = uploads.register(drop(tmp_path, "upload.csv"))
-    job = jobs.create(prepare(source, made.target, made.table_name, ImportRequest()))
+    job = commands.create(prepare(source, made.target, made.table_name, ImportRequest()))
     if loads:
         job = run_job(job)
     schedule = schedules.create_from_job(job, ScheduleRequest("again", made.connection, "*.csv"))
@@ -118,9 +120,9 @@ def test_the_file_of_an_import_that_ended_without_rows_is_loaded(make, folder):
     made = make("other")
     drop(folder, "a.csv")
     (listed,) = operations.find(made.connection, "*.csv", timezone.now(), UTC)
-    job = jobs.create(prepare(operations.fetch(made.connection, listed), made.target, "t", ImportRequest()))
+    job = commands.create(prepare(operations.fetch(made.connection, listed), made.target, "t", ImportRequest()))
     schedule = schedules.create_from_job(job, ScheduleRequest("again", made.connection, "*.csv"))
-    jobs.cancel(job.pk)
+    commands.cancel(job.pk)
     take(schedule.runs.get())
     assert outcomes(run_now(schedule)) == {"a.csv": "loaded"}
 
@@ -132,7 +134,7 @@ def test_a_new_schedule_has_a_limit_of_rejected_rows(make, tmp_path, stated, no_
     first = make("other")
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
     options = Options(on_error="reject", **(stated or {"max_reject_percent": 100}))
-    job = run_job(jobs.create(prepare(source, first.target, first.table_name, ImportRequest(options=options))))
+    job = run_job(commands.create(prepare(source, first.target, first.table_name, ImportRequest(options=options))))
     assert schedules.lacks_limit(job) is (not stated)
     request = ScheduleRequest("again", first.connection, "*.csv")
     schedule = schedules.create_from_job(job, request, no_limit=no_limit)
@@ -191,7 +193,7 @@ def test_rejects_are_an_event_of_imports_that_succeeded(make, folder, ends, even
     for what, rejected in zip(ends, (9, 0), strict=False):
         job = to_import(run)
         if what == "fails":
-            jobs.fail(job.pk, Problem("Somebody pulled a plug."))
+            lifecycle.fail(job.pk, Problem("Somebody pulled a plug."))
         elif what == "is cancelled":
             schedules.cancel(now(run))
         run_job(job)

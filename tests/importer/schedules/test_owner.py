@@ -2,9 +2,10 @@
 
 import pytest
 
-from importer import jobs, schedules
+from importer import schedules
 from importer.access import people
 from importer.access.acting import acting_as
+from importer.jobs.actions import commands
 from importer.models import Grant, ImportJob, Level, Schedule
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import outcomes, run_now, to_end, to_import
@@ -93,7 +94,7 @@ def test_a_file_that_somebody_else_s_retry_has_loaded_stays_after_the_owner_s_gr
     Grant.objects.filter(user=owner, kind="connection").delete()
     to_end(run)
     with acting_as(operator("bob")):
-        jobs.retry(cut.pk)
+        commands.retry(cut.pk)
     run_job(cut)
     assert ImportJob.objects.get(pk=cut.pk).status == "succeeded"
     assert "may not use source connection" in failure(schedule)

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from django.urls import reverse
 
-from importer import jobs
 from importer.engine.stored import to_json
+from importer.jobs.steps.table_backup import restore_backup
 from importer.models import ImportJob, Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.notifications.payload import payload_of
@@ -39,7 +39,7 @@ def test_every_place_names_a_restored_run(make, folder, client, admin_user):
     before = client.get(page)
     assert "1 completed with rejects" in before.text
     assert (before.context["figures"]["files"], before.context["figures"]["rows"]) == (1, 1)
-    jobs.restore_backup(job_of(run).pk)
+    restore_backup(job_of(run).pk)
 
     # A page that is open shows it.
     live = client.get(page, {"seen": before.context["seen"]}, headers={"HX-Request": "true"})
@@ -66,5 +66,5 @@ def test_rows_that_another_import_of_the_run_lost_come_first(make, folder):
     drop(folder, "a.csv", "1,one\n2,two\nbad,x\n")
     drop(folder, "b.csv", "3,three\n")
     run = run_now(schedule)
-    jobs.restore_backup(job_of(run, "b.csv").pk)
+    restore_backup(job_of(run, "b.csv").pk)
     assert command("show", "nightly")["runs"][0]["outcome"] == "completed with rejects"

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from importer import jobs, schedules
+from importer import schedules
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.history.read import column
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceFile, Target
 from importer.preparation.prepare import prepare
 from importer.queue import Message
@@ -38,8 +40,8 @@ def test_a_failed_import_wakes_its_run_at_once(make, folder):
     drop(folder, "a.csv")
     run = schedules.run_now(make())
     job = to_import(run)
-    jobs.fail(job.pk, Problem("Somebody pulled a plug."))
-    assert jobs.advance(job.pk) == [Message("take_run", run.pk)]
+    lifecycle.fail(job.pk, Problem("Somebody pulled a plug."))
+    assert lifecycle.advance(job.pk) == [Message("take_run", run.pk)]
 
 
 class TestFiles:
@@ -79,7 +81,7 @@ class TestFiles:
         schedule = make(known_by="stat", afterwards="move", move_to="loaded")
         Schedule.objects.update(options_json=to_json(Options(once=True)))
         file = uploads.register(drop(folder.parent, "by-hand.csv"))
-        by_hand = run_job(jobs.create(prepare(file, schedule.target, "t")))
+        by_hand = run_job(commands.create(prepare(file, schedule.target, "t")))
         assert by_hand.status == ImportJob.Status.SUCCEEDED
         drop(folder, "same.csv")
         drop(folder, "other.csv", "2,two\n")
@@ -186,13 +188,13 @@ class TestFaults:
         schedule = make()
         job = _half_loaded(schedule, folder)
         run_sql(database, "ALTER TABLE t MODIFY n VARCHAR(10)")
-        retry = jobs.retry
+        retry = commands.retry
 
         def after_a_press(job_id: int, **options: Any) -> None:
             retry(job_id)
             retry(job_id, **options)
 
-        monkeypatch.setattr(jobs, "retry", after_a_press)
+        monkeypatch.setattr(commands, "retry", after_a_press)
         run = run_now(schedule)
         assert (run.status, outcomes(run), run.files.get().job_id) == ("succeeded", {"a.csv": "loaded"}, job.pk)
 
@@ -234,7 +236,7 @@ class TestFaults:
         run_sql(database, "ALTER TABLE t MODIFY n VARCHAR(10)")
         copy = (folder / "a.csv").rename(folder / "a.copy")  # as one that a server has sent
         SourceFile.objects.update(path=str(copy), found_etag="", connection=None)
-        jobs.retry(earlier.pk)
+        commands.retry(earlier.pk)
         path = drop(folder, "a.csv", "5000,x\n")
         run = schedules.run_now(schedule)
         take(run)
@@ -250,7 +252,7 @@ class TestFaults:
         drop(folder, "a.csv", "none,x\n")
         run = run_now(schedule)
         run_sql(database, "ALTER TABLE t MODIFY n VARCHAR(10)")
-        jobs.retry(run.files.get().job_id)
+        commands.retry(run.files.get().job_id)
         run_job(run.files.get().job)
         run_sql(database, "DELETE FROM t", "ALTER TABLE t MODIFY n INT NULL")
         assert outcomes(run_now(schedule)) == {"a.csv": "already loaded"}
@@ -261,7 +263,7 @@ class TestFaults:
         drop(folder, "a.csv")
         run = schedules.run_now(schedule)
         with monkeypatch.context() as patch:
-            patch.setattr(jobs, "start", _die)
+            patch.setattr(commands, "start", _die)
             with pytest.raises(Died):
                 take(run)
         ScheduleRun.objects.filter(pk=run.pk).update(lease=timezone.now())

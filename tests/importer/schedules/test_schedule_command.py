@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import jobs
+from importer.jobs.actions import commands
 from importer.management.verbs import schedules as schedule_command
 from importer.models import Schedule, ScheduleRun
 from importer.preparation.prepare import prepare
@@ -31,7 +31,7 @@ def schedule(*args: str) -> dict:
 
 def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
     target = make("other").target
-    job = run_job(jobs.create(prepare(uploads.register(drop(tmp_path, "made.csv")), target, "t")))
+    job = run_job(commands.create(prepare(uploads.register(drop(tmp_path, "made.csv")), target, "t")))
     where = ["--connection", "incoming", "--pattern", "*.csv", "--zone", "Asia/Tokyo"]
     created = schedule(
         "create-from-job", str(job.pk), "--name", "daily", *where, "--cron", "30 2 * * *", "--misfire", "all"

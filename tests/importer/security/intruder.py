@@ -12,9 +12,10 @@ from django.db import connection as own
 from django.test import Client
 from django.urls import reverse
 
-from importer import jobs, schedules, targets
+from importer import schedules, targets
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute
+from importer.jobs.actions import commands
 from importer.models import Schedule, SourceConnection, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
@@ -59,7 +60,7 @@ class Intruder:
     def tries(self, name: str, place: TargetUrl) -> Iterator[tuple[str, str]]:
         """Each door with what it says, while the target is at `place`: an address of the application's own database."""
         self._move(self._data)
-        planned = jobs.create(self._prepared())
+        planned = commands.create(self._prepared())
         self._move(place)
         doors = (self._command, self._url, self._api, self._page, self._schedule, self._check)
         for door in doors:

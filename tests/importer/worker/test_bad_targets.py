@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from django.test import override_settings
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.jobs.steps import chunk_leases
+from importer.jobs.steps.chunk_leases import claim_run
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.models.outcomes import REFUSED, outcome_of
 from importer.sources import uploads
@@ -70,7 +72,7 @@ def in_the_middle(target: Target, source: SourceFile, method: str = "auto") -> I
     """A scanned job, with one loaded chunk and further ones pending."""
     job = created(target, source, method=method)
     for _ in range(2):
-        jobs.advance(job.pk)
+        lifecycle.advance(job.pk)
         take(queued(job)[0])
     assert job.chunks.filter(status=Chunk.Status.LOADED).count() == 1
     assert job.chunks.exclude(status=Chunk.Status.LOADED).exists()
@@ -90,7 +92,7 @@ def failed(job: ImportJob, *said: str) -> ImportJob:
 
 def repaired(job: ImportJob, database: Address) -> None:
     """After the cause was removed, a retry must load every row exactly once."""
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(job)
     assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
     assert contents(database) == (ROWS, ROWS)
@@ -171,7 +173,7 @@ class TestAccount:
         self, database: Address, target: Target, source: SourceFile
     ):
         job = in_the_middle(target, source)
-        dead = jobs.claim_run(jobs.advance(job.pk)[0].id)
+        dead = claim_run(lifecycle.advance(job.pk)[0].id)
         assert dead
         held = Chunk.objects.filter(run=dead.key)
         held.update(lease="2000-01-01T00:00Z", connection_id=1)
@@ -220,7 +222,7 @@ class TestServerGone:
         job = in_the_middle(target, source)
         server.stop()
         try:
-            jobs.advance(job.pk)
+            lifecycle.advance(job.pk)
             for step in queued(job):
                 take(step)
             assert ImportJob.objects.get(pk=job.pk).status == Status.LOADING
@@ -272,7 +274,7 @@ class TestServerChanged:
         try:
             job = failed(job, "refuse", "SET GLOBAL local_infile = 1")
             with pytest.raises(Problem, match="local_infile is OFF"):
-                jobs.retry(job.pk)
+                commands.retry(job.pk)
         finally:
             server.run("SET GLOBAL local_infile = 1")
         nothing_is_left(database, job)
@@ -303,7 +305,7 @@ class TestServerChanged:
         server.run(f"DROP TABLE {database.database}.t")
         job = failed(job, "There is no table t", "or create it: --mode create")
         with pytest.raises(Problem, match="There is no table t"):
-            jobs.retry(job.pk)
+            commands.retry(job.pk)
         server.run(f"CREATE TABLE {database.database}.t (n INT, word VARCHAR(20))")
         repaired(job, database)
 
@@ -324,7 +326,7 @@ class TestServerChanged:
         server.run(f"GRANT CREATE ON {database.database}.* TO {clerk}@'127.0.0.1'")
         job = created(target, source)
         while ImportJob.objects.get(pk=job.pk).status != Status.VERIFYING:
-            for step in jobs.advance(job.pk):
+            for step in lifecycle.advance(job.pk):
                 if step.task != "verify":
                     take(step)
         server.run(f"DROP TABLE {database.database}.{ledger.TABLE}")
@@ -333,7 +335,7 @@ class TestServerChanged:
         # A new ledger does not bring the memory back.
         with connect(database) as connection:
             ledger.create(connection)
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         failed(job, message)
         assert contents(database) == (ROWS, ROWS)
 

@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from importer import jobs, targets
+from importer import targets
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.schema import indexes
 from importer.engine.target import temporary_changes
+from importer.jobs import report
+from importer.jobs.actions import commands
+from importer.jobs.lifecycle import step_failed
+from importer.jobs.steps import target_changes
 from importer.models import ImportJob, Target
 from importer.queue import Message
 from importer.worker import change_target, verify
@@ -67,7 +71,7 @@ def test_keys_are_off_while_rows_come_and_back_at_the_end(target, file):
     assert written_down(target) == [str(job.key)]
     ended = run(job)
     assert (ended.status, ended.balanced, ended.unrestored) == (Status.SUCCEEDED, True, False)
-    assert jobs.report(ended)["seconds"]["index"] > 0
+    assert report.report(ended)["seconds"]["index"] > 0
     assert structure(target) == before
     assert written_down(target) == []
 
@@ -77,7 +81,7 @@ def test_a_cancel_restores_keys_before_the_job_ends(target, file, moment):
     before = structure(target)
     job = created(target, file)
     until(job, moment)
-    jobs.cancel(job.pk)
+    commands.cancel(job.pk)
     assert run(job).status == Status.CANCELLED
     assert structure(target) == before
     assert written_down(target) == []
@@ -97,7 +101,7 @@ def test_a_retry_leaves_the_keys_of_a_table_with_rows_alone(target, file, monkey
     monkeypatch.setattr(verify, "lost_chunks", raising(Problem("Verified badly.")))
     assert run(job).status == Status.FAILED
     monkeypatch.undo()
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert now(job).plan.temporary_changes is None
     assert run(job).status == Status.SUCCEEDED
     assert structure(target) == before
@@ -108,7 +112,9 @@ def test_a_worker_that_dies_while_dropping_keys(target, file, after, monkeypatch
     before = structure(target)
     job = created(target, file)
     until(job, "arrange")
-    where, name = (temporary_changes, "record") if after == "record_written" else (jobs, "record_applied_changes")
+    where, name = (
+        (temporary_changes, "record") if after == "record_written" else (target_changes, "record_applied_changes")
+    )
     monkeypatch.setattr(where, name, raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         change_target.change_target_job(job.pk, lambda *_: None)
@@ -122,7 +128,7 @@ def test_a_worker_that_dies_while_dropping_keys(target, file, after, monkeypatch
 def test_a_worker_that_wakes_after_another_took_its_step_does_not_fail_the_job(target, file, monkeypatch):
     job = created(target, file)
     until(job, "arrange")
-    claim = jobs.claim_target_change
+    claim = target_changes.claim_target_change
 
     def claim_and_sleep(job_id: int) -> ImportJob | None:
         """Claim the step, and wake after its lease has expired and another worker has done it."""
@@ -132,7 +138,7 @@ def test_a_worker_that_wakes_after_another_took_its_step_does_not_fail_the_job(t
         until(job, "load_run")
         return mine
 
-    monkeypatch.setattr(jobs, "claim_target_change", claim_and_sleep)
+    monkeypatch.setattr(target_changes, "claim_target_change", claim_and_sleep)
     change_target.change_target_job(job.pk, lambda *_: None)
     assert (now(job).status, now(job).problem) == (Status.LOADING, {})
     assert run(job).status == Status.SUCCEEDED
@@ -141,11 +147,11 @@ def test_a_worker_that_wakes_after_another_took_its_step_does_not_fail_the_job(t
 def test_a_failure_of_a_step_that_another_worker_has_taken_is_of_no_account(target, file):
     job = created(target, file)
     until(job, "arrange")
-    stale = jobs.claim_target_change(job.pk)
+    stale = target_changes.claim_target_change(job.pk)
     assert stale
     ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
     until(job, "load_run")
-    assert jobs.step_failed(stale, Problem("It is late.")) == []
+    assert step_failed(stale, Problem("It is late.")) == []
     assert (now(job).status, now(job).problem) == (Status.LOADING, {})
 
 
@@ -254,7 +260,7 @@ def test_mode_replace_fails_rather_than_lose_a_key_that_refuses_rows(target, fil
     assert (ended.status, ended.leftover) == (Status.FAILED, False)
     assert "has changed since the import was planned" in ended.problem["what"]
     assert structure(target) == before
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert run(job).status == Status.SUCCEEDED
     assert structure(target) == before
 
@@ -271,10 +277,10 @@ def test_rows_that_violate_a_foreign_key_fail_the_import_until_corrected(target,
     assert (job.status, job.problem["bad_rows"]) == (Status.FAILED, 2)
     assert f"({ROWS - 2}), ({ROWS - 1})" in job.problem["what"]
     assert structure(target) == before
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert run(job).status == Status.FAILED
     run_sql(target.address, f"INSERT INTO parent VALUES ({ROWS - 2}), ({ROWS - 1})")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert run(job).status == Status.SUCCEEDED
 
 

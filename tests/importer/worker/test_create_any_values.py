@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.new_table.typed_values import reader
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
+from importer.jobs.actions import commands
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.steps import run
@@ -92,7 +92,7 @@ def test_each_value_arrives_as_it_is_written_or_as_its_mapping_reads_it(target, 
     columns = written(path, random.Random(seed))
     options = Options(mode="create", on_error="reject", max_rejects=1500)
     request = ImportRequest(options=options, known_format={"header": True}, accept_guesses=True)
-    job = run(jobs.create(prepare(uploads.register(path), target, "made", request)))
+    job = run(commands.create(prepare(uploads.register(path), target, "made", request)))
     assert job.problem == {}
     stored = {int(row[0][1:]): row[1:] for row in told(target, "SELECT * FROM made")}
     assert len(stored) + job.rejected_rows == len(next(iter(columns.values())))

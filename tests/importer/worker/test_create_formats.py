@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.plan.options import Options
 from importer.engine.reading.questions import NeedsAnswer
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
@@ -30,7 +30,7 @@ GERMAN = (
 
 def created(target: Target, path: Path, table: str = "made", on_error: str = "stop", **request) -> ImportJob:
     options = Options(mode="create", chunk_bytes=50_000, parallelism=2, on_error=on_error)
-    return jobs.create(prepare(uploads.register(path), target, table, ImportRequest(options=options, **request)))
+    return commands.create(prepare(uploads.register(path), target, table, ImportRequest(options=options, **request)))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])

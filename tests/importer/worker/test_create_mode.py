@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
 def created(target: Target, file: Path, table: str = "things", partitions: int | None = None, **request) -> ImportJob:
     options = Options(mode="create", chunk_bytes=50_000, parallelism=2, partitions=partitions)
     new_table = NewTableRequest(**request)
-    return jobs.create(
+    return commands.create(
         prepare(uploads.register(file), target, table, ImportRequest(options=options, new_table=new_table))
     )
 
@@ -87,7 +87,7 @@ def test_codes_and_versions_stay_text(target, tmp_path):
     assert "hash: text, since 12e5 would become a number with more digits" in notes
     assert "--primary-key 'id'" in notes
     assert prepared.reading.guesses == ()
-    job = run(jobs.create(prepared))
+    job = run(commands.create(prepared))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     text = dict.fromkeys(("version", "hash", "neg", "pct"), "varchar(16)")
     assert types(target, "c14n") == {"id": "int", "plus": "int", "t": "tinyint", "big": "varchar(32)", **text}
@@ -133,7 +133,7 @@ def test_null_markers_that_nobody_gave_are_values_of_a_column_that_becomes_a_tex
     path = tmp_path / "late.csv"
     path.write_text("id,n\n1,\n2,NA\n" + "".join(f"{n},{n}\n" for n in range(3, ROWS)) + "x,x\n" * (ROWS // 10))
     request = ImportRequest(options=Options(mode="create"), null_markers=null, accept_guesses=True)
-    job = run(jobs.create(prepare(uploads.register(path), target, "late", request)))
+    job = run(commands.create(prepare(uploads.register(path), target, "late", request)))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert types(target, "late")["n"].startswith("varchar")
     found = told(target, "SELECT DISTINCT n FROM late WHERE n IS NULL OR n IN ('', 'NA', 'x') ORDER BY n")
@@ -143,7 +143,7 @@ def test_null_markers_that_nobody_gave_are_values_of_a_column_that_becomes_a_tex
 def test_a_plan_with_wider_types_keeps_its_chunks_and_their_reasons(target, file):
     file.write_text(file.read_text().replace("3300,06,3300.5", "3300,06,1.125"))
     request = ImportRequest(options=Options(mode="create"))
-    before = jobs.create(prepare(uploads.register(file), target, "things", request)).plan
+    before = commands.create(prepare(uploads.register(file), target, "things", request)).plan
     job = run(ImportJob.objects.get())
     assert job.status == Status.SUCCEEDED
     assert "Types hold the whole file" in [each.choice for each in job.plan.reasons]

@@ -11,13 +11,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.source.arriving import NotArrived
 from importer.history.collect import ChunkTotals, facts_of
 from importer.jobs import uploading
+from importer.jobs.actions import commands
 from importer.models import ImportJob, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, prepare
@@ -60,7 +60,7 @@ def begun(content: str, first: int = MIB) -> tuple[SourceFile, Callable[[int], N
 
 def started(source: SourceFile, target: Target, *, known: dict[str, int] | None = None, **options) -> ImportJob:
     request = ImportRequest(options=Options(**options), known_format=known or {})
-    return run(jobs.create(prepare(source, target, "t", request)))
+    return run(commands.create(prepare(source, target, "t", request)))
 
 
 def by_preset(target: Target, first: str, second: str) -> ImportJob:
@@ -69,7 +69,7 @@ def by_preset(target: Target, first: str, second: str) -> ImportJob:
     send(len(first))
     preset = presets.save("nightly", prepare(source, target, "t", ImportRequest(accept_guesses=True)))
     source, send = begun(second)
-    job = run(jobs.create(presets.prepare_with(preset, source, target, "t")))
+    job = run(commands.create(presets.prepare_with(preset, source, target, "t")))
     send(len(second))
     return run(job)
 
@@ -124,7 +124,7 @@ def test_an_upload_that_stops_fails_the_import_and_a_retry_goes_on_with_it(targe
     assert job.problem["what"].startswith("The upload has stopped: for an hour nothing has come. 1")
     assert in_table(target) == shown == (job.loaded_rows if mode == "append" else 0)
     send(MIB)
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     send(len(TEXT))
     job = run(job)
     assert (job.status, job.balanced, in_table(target)) == (Status.SUCCEEDED, True, ROWS)
@@ -142,7 +142,7 @@ def test_an_upload_that_is_removed_or_abandoned_ends_the_import_with_what_is_in(
         assert job.problem["what"].startswith("The upload ended before the file was complete: 1")
         assert job.loaded_rows == in_table(target) == loaded
         assert not source.file.exists()
-        assert not jobs.is_kept(job)
+        assert not commands.is_kept(job)
         with pytest.raises(uploads.UploadGone):
             parts.open_part(source, source.received, 1)
         run_sql(target.address, "TRUNCATE t")
@@ -173,7 +173,7 @@ class TestEndOfTheFile:
         loaded = in_table(target)
         assert loaded == job.loaded_rows < ROWS
         # A retry without an answer asks again.
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         assert run(job).problem["kind"] == "EndNeedsAnswer"
         client.force_login(make_user("ann"))
         assert f'name="end" value="{answer}"' in client.get(reverse("job", args=[job.pk])).content.decode()
@@ -188,7 +188,7 @@ class TestEndOfTheFile:
         """A row would be left out as a footer in silence, or a footer loaded as a row."""
         job = by_preset(target, TEXT + first, TEXT + second)
         assert job.problem["kind"] == "EndNeedsAnswer"
-        jobs.retry(job.pk, end_is_footer=bool(second))
+        commands.retry(job.pk, end_is_footer=bool(second))
         job = run(job)
         assert (job.status, in_table(target)) == (Status.SUCCEEDED, ROWS)
 

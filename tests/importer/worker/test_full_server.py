@@ -6,10 +6,10 @@ from pathlib import Path
 import MySQLdb
 import pytest
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -77,13 +77,13 @@ def test_nothing_stays_in_part_and_a_retry_with_room_loads_the_rest(full: Addres
     path = tmp_path / "words.csv"
     path.write_text("n,word\n" + "".join(f"{n},{'word ' * 90}{n}\n" for n in range(ROWS)))
     options = Options(mode=mode, chunk_bytes=1_000_000, parallelism=2, indexes="keep")
-    job = run(jobs.create(prepare(uploads.register(path), saved_target(full), "t", ImportRequest(options=options))))
+    job = run(commands.create(prepare(uploads.register(path), saved_target(full), "t", ImportRequest(options=options))))
     assert job.status == ImportJob.Status.FAILED
     assert "is full" in job.problem["what"]
     assert "Make room" in job.problem["advice"]
     assert rows_of(full, "SELECT COUNT(*) FROM t") == [(job.loaded_rows,)]
     make_room(full)
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem) == (ImportJob.Status.SUCCEEDED, {})
     assert rows_of(full, "SELECT COUNT(*) FROM t") == [(ROWS,)]

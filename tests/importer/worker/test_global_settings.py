@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from importer import jobs, targets
+from importer import targets
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options
 from importer.engine.target.global_settings import TABLE, check_global_variables, restore, set_for_job
 from importer.engine.target.temporary_changes import DeferralRefused
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
+from importer.jobs.actions.obstacles import end_without
+from importer.jobs.steps import target_changes
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -207,10 +211,10 @@ class TestImport:
 
     def created(self, target: Target, file: Path, **options) -> ImportJob:
         options = Options(server_variables={FLUSH: "2"}, chunk_bytes=500, **options)
-        return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
+        return commands.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
     def until_loading(self, job: ImportJob) -> None:
-        while steps := jobs.advance(job.pk):
+        while steps := lifecycle.advance(job.pk):
             if steps[0].task in ("scan", "load_run"):
                 return
             for step in steps:
@@ -239,21 +243,21 @@ class TestImport:
     def test_a_cancelled_import_restores_a_global_variable(self, target, file):
         job = self.created(target, file)
         self.until_loading(job)
-        jobs.cancel(job.pk)
+        commands.cancel(job.pk)
         assert run(job).status == ImportJob.Status.CANCELLED
         assert now(target.address) == 1
 
     @pytest.mark.parametrize("cancelled", [False, True])
     def test_a_global_variable_of_a_dead_worker_is_restored(self, target, file, cancelled: bool, monkeypatch):
         job = self.created(target, file)
-        monkeypatch.setattr(jobs, "record_applied_changes", raising(KeyboardInterrupt()))
+        monkeypatch.setattr(target_changes, "record_applied_changes", raising(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             self.until_loading(job)
         monkeypatch.undo()
         assert now(target.address) == 2
         ImportJob.objects.filter(pk=job.pk).update(step_lease=None, step="")
         if cancelled:
-            jobs.cancel(job.pk)
+            commands.cancel(job.pk)
         assert run(job).status == (ImportJob.Status.CANCELLED if cancelled else ImportJob.Status.SUCCEEDED)
         assert (now(target.address), written(target.address)) == (1, [])
 
@@ -275,17 +279,17 @@ class TestImport:
         own = target.address
         with account_with(own, "ALL") as few:
             self.sign_in_as(target, few)
-            jobs.cancel(job.pk)
+            commands.cancel(job.pk)
             until_stuck(job)
-            jobs.end_without(job.pk)
+            end_without(job.pk)
             ended = run(job)
             assert (ended.status, ended.left_changed, now(own)) == (ImportJob.Status.CANCELLED, True, 2)
             query = re.search(r"SELECT CONCAT.*(?=;)", ended.problem["advice"])[0]
             assert rows_of(own, query) == [(f"SET GLOBAL {FLUSH} = 1;",)]
             with pytest.raises(TargetProblem, match="may not set"):
-                jobs.retry(job.pk)
+                commands.retry(job.pk)
         self.sign_in_as(target, own)
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         assert now(own) == 1
         ended = run(job)
         assert (ended.status, ended.left_changed) == (ImportJob.Status.SUCCEEDED, False)

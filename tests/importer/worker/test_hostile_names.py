@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -54,7 +54,7 @@ def test_an_import_runs_none_of_it(database: Address, source: Path, mode: str, m
         mapping=[ColumnMapping(KEY), ColumnMapping(WORD, null_markers=(VALUES[0].strip(),), transforms=("trim",))],
         fillings=[GeneratedColumn(MADE, "text", VALUES[1])],
     )
-    job = run(jobs.create(prepare(uploads.register(source), saved_target(database), TABLE, request)))
+    job = run(commands.create(prepare(uploads.register(source), saved_target(database), TABLE, request)))
     assert (job.status, job.problem) == (ImportJob.Status.SUCCEEDED, {})
     with connect(database) as connection:
         rows = fetch_all(connection, f"SELECT * FROM {quote_name(TABLE)} ORDER BY 1")

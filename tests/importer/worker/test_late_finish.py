@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish
 from importer.engine.mysql.connection import Connection, execute
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import existing_tables
 from importer.engine.target import staging
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
@@ -35,7 +35,7 @@ def before_finishing(target: Target, folder: Path, mode: str) -> ImportJob:
     source = uploads.register(word_file(folder / "words.csv", range(ROWS)))
     options, new = Options(mode=mode), NewTableRequest() if mode == "create" else None
     table = "made" if mode == "create" else "t"
-    job = jobs.create(prepare(source, target, table, ImportRequest(options=options, new_table=new)))
+    job = commands.create(prepare(source, target, table, ImportRequest(options=options, new_table=new)))
     until(job, "finish")
     return now(job)
 
@@ -47,7 +47,7 @@ def count(target: Target, table: str) -> int:
 @pytest.mark.parametrize("mode", ["replace", "create", "atomic"])
 def test_of_a_cancelled_import_is_recorded(target: Target, tmp_path: Path, mode: str, monkeypatch):
     job = before_finishing(target, tmp_path, mode)
-    jobs.cancel(job.pk)
+    commands.cancel(job.pk)
     drop = staging.drop
 
     def drop_a_moment_later(connection: Connection, schema: str, key: str) -> bool:
@@ -69,6 +69,6 @@ def test_a_table_that_somebody_else_made_alike_is_not_taken_for_that_of_a_cancel
 ):
     job = before_finishing(target, tmp_path, "create")
     run_sql(target.address, f"CREATE TABLE made LIKE {staging.staging_name(str(job.key))}")
-    jobs.cancel(job.pk)
+    commands.cancel(job.pk)
     job = run(job)
     assert (job.status, job.loaded_rows, count(target, "made")) == (Status.CANCELLED, 0, 0)

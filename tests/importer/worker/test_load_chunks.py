@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.jobs.steps import chunk_leases
+from importer.jobs.steps.chunk_leases import claim_run, extend_run, release_chunks, should_continue
+from importer.jobs.steps.lease_recovery import expired_runs
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -41,22 +44,22 @@ def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, *
     # Each row is a chunk, and a transaction unless options say otherwise.
     each = {} if "chunk_bytes" in options else {"commit_rows": 1}
     import_options = Options(parallelism=parallelism, **each, **options)
-    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=import_options)))
+    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=import_options)))
 
 
 def another(target: Target, path: Path) -> ImportJob:
     """An import of the file into another table, which waits for a worker."""
     run_sql(target.address, "CREATE TABLE other LIKE t")
-    job = jobs.create(prepare(uploads.register(path), target, "other"))
+    job = commands.create(prepare(uploads.register(path), target, "other"))
     scanned(job)
     return job
 
 
 def scanned(job: ImportJob) -> list[int]:
     """Scan the job, and return the first chunks of its runs."""
-    [scan] = jobs.advance(job.pk)
+    [scan] = lifecycle.advance(job.pk)
     take(scan)
-    return [step.id for step in jobs.advance(job.pk)]
+    return [step.id for step in lifecycle.advance(job.pk)]
 
 
 def loaded(target: Target) -> list[int]:
@@ -134,7 +137,7 @@ def test_of_an_ordered_job_no_run_passes_over_a_chunk(target: Target, tmp_path: 
     job = created(target, tmp_path / "t.csv", [1, 2, 3, 1, 2, 3], on_duplicate="replace")
     [first] = scanned(job)
     job.chunks.filter(number=2).update(lease="2999-01-01T00:00Z")  # it failed, and waits for its next attempt
-    claimed = jobs.claim_run(first)
+    claimed = claim_run(first)
     assert claimed
     assert [chunk.number for chunk in claimed.chunks] == [0, 1]
 
@@ -143,7 +146,7 @@ def test_of_an_ordered_job_no_run_passes_over_a_chunk(target: Target, tmp_path: 
 def test_a_run_leaves_shares_for_the_other_sessions(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=4)
     first, *_ = scanned(job)
-    claimed = jobs.claim_run(first)
+    claimed = claim_run(first)
     assert claimed
     assert 1 < len(claimed.chunks) <= 100 // (4 * chunk_leases.SHARES_LEFT) + 1
 
@@ -152,10 +155,10 @@ def test_a_run_leaves_shares_for_the_other_sessions(target: Target, tmp_path: Pa
 def test_runs_grow_shorter_by_what_nobody_has_claimed(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=2)
     first, *_ = scanned(job)
-    claimed = jobs.claim_run(first)
+    claimed = claim_run(first)
     assert claimed
     lengths, last = [len(claimed.chunks)], claimed.chunks[-1].number
-    while further := jobs.extend_run(claimed, last, 7, 0):
+    while further := extend_run(claimed, last, 7, 0):
         lengths.append(len(further))
         last = further[-1].number
     assert lengths == sorted(lengths, reverse=True)
@@ -167,13 +170,13 @@ def test_runs_grow_shorter_by_what_nobody_has_claimed(target: Target, tmp_path: 
 def test_a_run_is_extended_by_one_short_chunk_at_the_end(target: Target, tmp_path: Path, monkeypatch):
     job = created(target, tmp_path / "t.csv", list(range(4)), parallelism=2)
     first, _ = scanned(job)
-    claimed = jobs.claim_run(first)
+    claimed = claim_run(first)
     assert claimed
     assert [chunk.number for chunk in claimed.chunks] == [0]
     monkeypatch.setattr(chunk_leases, "SHORT_BYTES", 1)
-    assert jobs.extend_run(claimed, 0, 7, 0) == []
+    assert extend_run(claimed, 0, 7, 0) == []
     monkeypatch.undo()
-    assert [chunk.number for chunk in jobs.extend_run(claimed, 0, 7, 0)] == [2]
+    assert [chunk.number for chunk in extend_run(claimed, 0, 7, 0)] == [2]
 
 
 @on_one_server
@@ -203,16 +206,16 @@ def test_a_run_is_not_made_longer_over_a_gap_or_in_a_pause(target: Target, tmp_p
     run_sql(target.address, "ALTER TABLE t ADD PRIMARY KEY (n)")
     job = created(target, tmp_path / "t.csv", list(range(20)), on_duplicate="replace")
     [first] = scanned(job)
-    claimed = jobs.claim_run(first)
+    claimed = claim_run(first)
     assert claimed
-    assert [chunk.number for chunk in jobs.extend_run(claimed, 2, 7, 0)] == [3, 4]
+    assert [chunk.number for chunk in extend_run(claimed, 2, 7, 0)] == [3, 4]
     job.chunks.filter(number=5).update(lease="2999-01-01T00:00Z")  # it failed, and waits for its next attempt
-    assert jobs.extend_run(claimed, 4, 7, 0) == []
+    assert extend_run(claimed, 4, 7, 0) == []
     job.chunks.filter(number=5).update(lease=None)
-    jobs.pause(job.pk)
-    assert jobs.extend_run(claimed, 4, 7, 0) == []
-    jobs.resume(job.pk)
-    assert [chunk.number for chunk in jobs.extend_run(claimed, 4, 7, 0)] == [5, 6]
+    commands.pause(job.pk)
+    assert extend_run(claimed, 4, 7, 0) == []
+    commands.resume(job.pk)
+    assert [chunk.number for chunk in extend_run(claimed, 4, 7, 0)] == [5, 6]
 
 
 @on_one_server
@@ -259,43 +262,43 @@ def test_a_run_ends_when_another_session_finds_nothing_left(target: Target, tmp_
 def test_a_run_keeps_its_chunks_while_all_sessions_have_work(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(20)), parallelism=2)
     first, second = scanned(job)
-    run_of_first, run_of_second = jobs.claim_run(first), jobs.claim_run(second)
+    run_of_first, run_of_second = claim_run(first), claim_run(second)
     assert run_of_first
     assert run_of_second
-    assert jobs.should_continue(run_of_first)
-    jobs.release_chunks(run_of_second, run_of_second.chunks)
-    assert jobs.should_continue(run_of_first), "the other session has chunks to take"
+    assert should_continue(run_of_first)
+    release_chunks(run_of_second, run_of_second.chunks)
+    assert should_continue(run_of_first), "the other session has chunks to take"
     mine = [chunk.pk for chunk in run_of_first.chunks]
     job.chunks.exclude(pk__in=mine).update(status=Chunk.Status.LOADED)
-    assert not jobs.should_continue(run_of_first)
-    jobs.set_parallelism(job.pk, 1)
-    assert jobs.should_continue(run_of_first)
-    jobs.pause(job.pk)
-    assert not jobs.should_continue(run_of_first)
+    assert not should_continue(run_of_first)
+    commands.set_parallelism(job.pk, 1)
+    assert should_continue(run_of_first)
+    commands.pause(job.pk)
+    assert not should_continue(run_of_first)
 
 
 @on_one_server
 def test_a_surplus_session_releases_its_chunks(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(20)), parallelism=2)
     first, second = scanned(job)
-    run_of_first, run_of_second = jobs.claim_run(first), jobs.claim_run(second)
+    run_of_first, run_of_second = claim_run(first), claim_run(second)
     assert run_of_first
     assert run_of_second
-    jobs.set_parallelism(job.pk, 1)
-    assert not jobs.should_continue(run_of_first)
+    commands.set_parallelism(job.pk, 1)
+    assert not should_continue(run_of_first)
 
 
 def test_committed_chunks_of_a_dead_worker_are_not_counted_as_deaths(target: Target, tmp_path: Path, settings):
     settings.LEASE_SECONDS = 0  # silent from the first moment
     job = created(target, tmp_path / "t.csv", list(range(20)))
     [first] = scanned(job)
-    claimed = jobs.claim_run(first)
+    claimed = claim_run(first)
     assert claimed
     with load_chunks.Loader(location_of_job(job), target.address, job.plan) as loader:
         first_load = load_chunks._first_load(claimed)
         for chunk in claimed.chunks[:3]:
             loader.load(load_chunks._of_chunk(first_load, chunk, claimed.job))
-    sweep.expire_runs(jobs.expired_runs())
+    sweep.expire_runs(expired_runs())
     assert [each.deaths for each in job.chunks.order_by("number")] == [0, 0, 0, 1, *[0] * 16]
     assert list(job.chunks.filter(status=Chunk.Status.LOADED).values_list("number", flat=True)) == [0, 1, 2]
     assert ImportJob.objects.get(pk=job.pk).loaded_rows == 3

@@ -12,8 +12,9 @@ from uuid import uuid4
 
 import pytest
 
-from importer import jobs
 from importer.engine.mysql.connection import Address
+from importer.jobs.actions import commands
+from importer.jobs.steps.chunk_leases import claim_run
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import prepare
 from importer.queue import Message
@@ -84,7 +85,7 @@ class TestImportsThatOthersHaveTouched:
     def job(self, mariadb: Address, transactional_db, tmp_path: Path) -> ImportJob:
         """An import whose only chunk is queued."""
         target = target_with(mariadb, "CREATE TABLE t (n INT, word VARCHAR(20))", name="t")
-        job = jobs.create(prepare(uploads.register(word_file(tmp_path / "t.csv", range(100))), target, "t"))
+        job = commands.create(prepare(uploads.register(word_file(tmp_path / "t.csv", range(100))), target, "t"))
         until(job, "load_run")
         return job
 
@@ -99,21 +100,21 @@ class TestImportsThatOthersHaveTouched:
         return local_pool.run(job.pk, 1, look)
 
     def test_an_import_that_another_process_resumes_continues(self, job: ImportJob):
-        jobs.pause(job.pk)
+        commands.pause(job.pk)
 
         def resume(seen: ImportJob) -> None:
             if seen.status == ImportJob.Status.PAUSED:
-                jobs.resume(seen.pk)
+                commands.resume(seen.pk)
                 assert job.chunks.filter(status=Chunk.Status.QUEUED).exists()
 
         assert self.ended(job, resume).loaded_rows == 100
 
     @pytest.mark.parametrize("cancelled", [False, True])
     def test_an_import_whose_process_was_killed_in_a_chunk_ends(self, job: ImportJob, cancelled: bool):
-        assert jobs.claim_run(job.chunks.get().pk)
+        assert claim_run(job.chunks.get().pk)
         job.chunks.update(lease="2000-01-01T00:00Z")
         if cancelled:
-            jobs.cancel(job.pk)
+            commands.cancel(job.pk)
         ended = self.ended(job)
         assert ended.status == (ImportJob.Status.CANCELLED if cancelled else ImportJob.Status.SUCCEEDED)
         assert ended.loaded_rows == (0 if cancelled else 100)

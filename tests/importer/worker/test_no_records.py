@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
@@ -26,7 +26,7 @@ def imported(target: Target, folder: Path, content: bytes, known: dict, **option
     path.write_bytes(content)
     options = Options(**{"chunk_bytes": 20, "parallelism": 2, **options})
     request = ImportRequest(known_format=known, options=options)
-    return run(jobs.create(prepare(uploads.register(path), target, "t", request)))
+    return run(commands.create(prepare(uploads.register(path), target, "t", request)))
 
 
 def rows(target: Target) -> dict[int, str]:

@@ -8,9 +8,13 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from importer import jobs, targets
+from importer import targets
 from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.mysql.connection import Address
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
+from importer.jobs.actions.obstacles import end_without, is_stuck, try_now
+from importer.jobs.steps.target_changes import claim_restore, record_restored
 from importer.management.terminal.follow import following
 from importer.management.terminal.follow.ctrl_c import CtrlC
 from importer.models import ImportJob, Target
@@ -70,8 +74,8 @@ def stuck(target: Target, admin: Address, file: Path) -> ImportJob:
 
 def until_stuck(job: ImportJob) -> ImportJob:
     """Take the steps that are queued until the server has refused to put the keys back."""
-    while not jobs.is_stuck(now(job)):
-        jobs.advance(job.pk)
+    while not is_stuck(now(job)):
+        lifecycle.advance(job.pk)
         steps = queued(job)
         assert steps
         for each in steps:
@@ -85,7 +89,7 @@ class TestRetryNow:
         job = stuck(target, admin, file)
         assert job.step_lease
         may_alter(admin, allowed=True)
-        jobs.try_now(job.pk)
+        try_now(job.pk)
         take(Message("restore", job.pk))
         job = run(job)
         assert (job.status, job.balanced, job.obstacle) == (Status.SUCCEEDED, True, {})
@@ -94,22 +98,22 @@ class TestRetryNow:
     @on_one_server
     def test_an_obstacle_that_is_still_there_is_shown_again(self, target, admin, file):
         job = stuck(target, admin, file)
-        jobs.try_now(job.pk)
+        try_now(job.pk)
         take(Message("restore", job.pk))
-        assert jobs.is_stuck(now(job))
+        assert is_stuck(now(job))
 
     @on_one_server
     def test_without_an_obstacle_there_is_nothing_to_try(self, target, file):
         job = created(target, file)
-        for way in (jobs.try_now, jobs.end_without):
+        for way in (try_now, end_without):
             with pytest.raises(Problem, match="Nothing keeps this import"):
                 way(job.pk)
 
     @on_one_server
     def test_a_worker_that_is_at_it_is_not_disturbed(self, target, admin, file):
         job = stuck(target, admin, file)
-        assert jobs.claim_restore(job.pk)
-        for way in (jobs.try_now, jobs.end_without):
+        assert claim_restore(job.pk)
+        for way in (try_now, end_without):
             with pytest.raises(Problem, match="trying just now"):
                 way(job.pk)
         assert now(job).status == Status.INDEXING
@@ -118,7 +122,7 @@ class TestRetryNow:
 class TestEndWithout:
     def test_the_import_ends_and_says_what_is_missing_with_the_sql(self, target, admin, file):
         job = stuck(target, admin, file)
-        jobs.end_without(job.pk)
+        end_without(job.pk)
         job = run(job)
         assert (job.status, job.left_changed, job.unrestored, job.table_claim) == (Status.FAILED, True, False, None)
         assert job.problem["kind"] == "NotPutBack"
@@ -134,12 +138,12 @@ class TestEndWithout:
     def test_the_sql_brings_the_keys_back_and_a_retry_then_succeeds(self, target, admin, file):
         before = structure(target)
         job = stuck(target, admin, file)
-        jobs.end_without(job.pk)
+        end_without(job.pk)
         job = run(job)
         may_alter(admin, allowed=True)
         run_sql(admin, *job.temporary_changes.restore_sql)
         assert structure(target) == before
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         job = run(job)
         assert (job.status, job.left_changed, job.problem) == (Status.SUCCEEDED, False, {})
         assert structure(target) == before
@@ -149,10 +153,10 @@ class TestEndWithout:
     def test_a_retry_builds_them(self, target, admin, file):
         before = structure(target)
         job = stuck(target, admin, file)
-        jobs.end_without(job.pk)
+        end_without(job.pk)
         run(job)
         may_alter(admin, allowed=True)
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         job = run(job)
         assert (job.status, job.balanced, job.loaded_rows) == (Status.SUCCEEDED, True, ROWS)
         assert structure(target) == before
@@ -160,18 +164,18 @@ class TestEndWithout:
     @on_one_server
     def test_a_retry_that_is_refused_again_is_stuck_again(self, target, admin, file):
         job = stuck(target, admin, file)
-        jobs.end_without(job.pk)
+        end_without(job.pk)
         run(job)
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         until_stuck(job)
-        jobs.end_without(job.pk)
+        end_without(job.pk)
         assert run(job).status == Status.FAILED
 
     @on_one_server
     def test_the_targets_check_and_restore_know_of_them(self, target, admin, file, capsys):
         before = structure(target)
         job = stuck(target, admin, file)
-        jobs.end_without(job.pk)
+        end_without(job.pk)
         run(job)
         findings = {each["name"]: each for each in targets.check(target)}
         assert "ADD KEY `long_one`" in findings["arrangements"]["fix"]
@@ -184,9 +188,9 @@ class TestEndWithout:
         job = created(target, file)
         until(job, "load_run")
         may_alter(admin, allowed=False)
-        jobs.cancel(job.pk)
+        commands.cancel(job.pk)
         assert until_stuck(job).status == Status.CANCELLING
-        jobs.end_without(job.pk)
+        end_without(job.pk)
         job = run(job)
         assert (job.status, job.left_changed) == (Status.CANCELLED, True)
         assert "The import has ended, but 2 indexes" in job.problem["what"]
@@ -194,10 +198,10 @@ class TestEndWithout:
     @on_one_server
     def test_a_worker_that_lost_its_lease_meanwhile_records_nothing(self, target, admin, file):
         job = stuck(target, admin, file)
-        late = jobs.claim_restore(job.pk)
+        late = claim_restore(job.pk)
         ImportJob.objects.filter(pk=job.pk).update(step_lease=job.created_at)
-        jobs.end_without(job.pk)
-        assert not jobs.record_restored(late, 1.0, None)
+        end_without(job.pk)
+        assert not record_restored(late, 1.0, None)
         assert run(job).left_changed
 
     @on_one_server
@@ -205,7 +209,7 @@ class TestEndWithout:
         job = stuck(target, admin, file)
         away = TargetUnreachable("No server answers there.", where="10.0.0.1:3306").as_json()
         ImportJob.objects.filter(pk=job.pk).update(obstacle=away)
-        jobs.end_without(job.pk)
+        end_without(job.pk)
         problem = run(job).problem
         assert "2 indexes could not be put back" in problem["what"]
         assert "No server answers" not in str(problem)
@@ -215,11 +219,11 @@ class TestEndWithout:
     def test_the_next_import_into_the_table_begins(self, target, admin, file):
         job = stuck(target, admin, file)
         after = created(target, file)
-        jobs.advance(after.pk)
+        lifecycle.advance(after.pk)
         assert now(after).status == Status.WAITING
-        jobs.end_without(job.pk)
+        end_without(job.pk)
         run(job)
-        jobs.advance(after.pk)
+        lifecycle.advance(after.pk)
         assert now(after).status == Status.LOADING
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
@@ -17,7 +16,10 @@ from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
+from importer.jobs.steps.chunk_leases import ChunkRun, claim_run
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -108,14 +110,14 @@ def test_an_import_whose_rows_are_all_rejected_fails_and_leaves_the_table_alone(
         "All 50 rows were rejected, so nothing was imported. Most common: 50 rows: n:"
     )
     assert on(target, "SELECT n, word FROM t") == [(7, "there before")]
-    assert jobs.nothing_is_missing(job) == (mode == "append")
+    assert commands.nothing_is_missing(job) == (mode == "append")
     assert reject_file(job).count("x,word,2024-01-01\n") == 50
 
 
 def test_a_retry_of_rows_that_are_all_rejected_is_refused_and_the_reject_file_is_not(target: Target, tmp_path: Path):
     job = run(created(target, written(tmp_path / "bad.csv", ["5,a word that is much too long for it,2024-01-01"])))
     with pytest.raises(Problem, match="No row is missing"):
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
     on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
     again = downloads.write_reject_file(job)
     assert again
@@ -158,7 +160,7 @@ def test_a_limit_is_enforced_and_a_retry_lifts_it(target: Target, file: Path, li
     if ends == Status.FAILED:
         assert job.problem["kind"] == "TooManyRejects"
         assert len(keys(target)) == job.loaded_rows
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         job = run(job)
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD))
     assert keys(target) == set(range(ROWS)) - set(BAD)
@@ -174,7 +176,7 @@ def test_a_chunk_with_more_than_the_limit_by_itself_is_not_kept(target: Target, 
 def test_an_import_stopped_by_bad_rows_is_retried_without_them(target: Target, file: Path):
     job = run(created(target, file, on_error="stop"))
     assert (job.status, job.rejected_rows) == (Status.FAILED, 0)
-    jobs.retry(job.pk, leave_out=True)
+    commands.retry(job.pk, leave_out=True)
     job = run(job)
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD))
     assert keys(target) == set(range(ROWS)) - set(BAD)
@@ -188,7 +190,7 @@ def test_records_that_cannot_be_read_are_left_out_as_well(target: Target, file: 
     job = run(created(target, file, on_error=on_error))
     if on_error == "stop":
         assert (job.status, job.problem["kind"]) == (Status.FAILED, "RecordUnreadable")
-        jobs.retry(job.pk, leave_out=True)
+        commands.retry(job.pk, leave_out=True)
         job = run(job)
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(stray)), job.problem
     assert keys(target) == set(range(ROWS)) - set(stray)
@@ -223,11 +225,11 @@ def test_the_last_row_in_the_file_replaces_the_others(target: Target, file: Path
 class TestKilled:
     """The state after a worker died between two steps; tests/faults kills real workers."""
 
-    def first_run(self, job: ImportJob) -> jobs.ChunkRun:
+    def first_run(self, job: ImportJob) -> ChunkRun:
         """The job's first run, claimed as by a worker."""
-        take(jobs.advance(job.pk)[0])
-        step = next(step for step in [*jobs.advance(job.pk), *queued(job)] if step.task == "load_run")
-        run = jobs.claim_run(step.id)
+        take(lifecycle.advance(job.pk)[0])
+        step = next(step for step in [*lifecycle.advance(job.pk), *queued(job)] if step.task == "load_run")
+        run = claim_run(step.id)
         assert run
         return run
 
@@ -256,9 +258,9 @@ class TestKilled:
         self.give_back(run_of_one.chunks[0])
         Chunk.objects.filter(pk=run_of_one.chunks[0].pk).update(attempt=0)
         on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
-        jobs.cancel(job.pk)
-        jobs.advance(job.pk)
-        jobs.retry(job.pk)
+        commands.cancel(job.pk)
+        lifecycle.advance(job.pk)
+        commands.retry(job.pk)
         job = run(job)
         assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD) - 1)
         assert "much too long" not in reject_file(job)
@@ -289,7 +291,9 @@ def test_the_reject_file_of_any_dialect_loads_unchanged(target: Target, tmp_path
     path.write_bytes((mark + text).encode(encoding))
     chosen = Options(on_error="reject")
     dialect = profile_file(path, encoding=encoding).dialect
-    job = run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(dialect=dialect, options=chosen))))
+    job = run(
+        commands.create(prepare(uploads.register(path), target, "t", ImportRequest(dialect=dialect, options=chosen)))
+    )
     bad = 2 if "quoted" in shape else 1
     # An import without a single good row has failed, and has its reject file all the same.
     status = Status.SUCCEEDED if "fine" in text else Status.FAILED
@@ -300,7 +304,7 @@ def test_the_reject_file_of_any_dialect_loads_unchanged(target: Target, tmp_path
     assert again.read_bytes()[:4] == path.read_bytes()[:4]
 
     on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
-    second = jobs.create(
+    second = commands.create(
         prepare(uploads.register(again), target, "t", ImportRequest(dialect=job.file_dialect, options=chosen))
     )
     second = run(second)
@@ -315,7 +319,7 @@ def test_of_a_packed_file_without_header_too(target: Target, tmp_path: Path):
     prepared = prepare(
         uploads.register(path), target, "t", ImportRequest(dialect=dialect, options=Options(on_error="reject"))
     )
-    job = run(jobs.create(prepared))
+    job = run(commands.create(prepared))
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD)), job.problem
     again = downloads.write_reject_file(job)
     assert again
@@ -336,7 +340,7 @@ class TestFullDisk:
         assert "Make room there, then retry" in job.problem["advice"]
         assert (job.status, keys(target)) == (Status.FAILED, set())
         assert [path.name for path in folder.iterdir()] == [downloads.HEAD]
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         assert run(job).rejected_rows == len(BAD)
 
     def test_no_room_for_the_folder_of_rejects(self, target: Target, file: Path, full_names: uuid.UUID):

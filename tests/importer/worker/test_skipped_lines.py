@@ -7,10 +7,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from importer import jobs
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
+from importer.jobs import lifecycle, report
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -45,7 +46,7 @@ def created(target: Target, folder: Path, content: bytes, encoding: str = "utf-8
     path.write_bytes(content)
     options = Options(**{"chunk_bytes": 20, "parallelism": 2, **options})
     request = ImportRequest(dialect=Dialect(encoding=encoding, skip_rows=2), options=options)
-    return jobs.create(prepare(uploads.register(path), target, "t", request))
+    return commands.create(prepare(uploads.register(path), target, "t", request))
 
 
 @pytest.mark.one_of("pack", "sort")
@@ -57,7 +58,7 @@ def test_each_form_of_a_file_has_the_same_lines(target: Target, tmp_path: Path, 
     assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
     assert job.chunks.count() > 3
     assert job.skipped_lines.as_json() == LINES
-    assert jobs.report(job)["lines"] == LINES
+    assert report.report(job)["lines"] == LINES
     # Each record has three lines.
     assert job.skipped_lines.total + 3 * job.scanned_rows == TEXT.count("\n")
 
@@ -65,7 +66,7 @@ def test_each_form_of_a_file_has_the_same_lines(target: Target, tmp_path: Path, 
 def test_a_scan_that_goes_on_counts_each_line_once(target: Target, tmp_path: Path, monkeypatch):
     job = created(target, tmp_path, TEXT.encode())
     requested = iter([False] * 4 + [True])
-    [scan] = jobs.advance(job.pk)
+    [scan] = lifecycle.advance(job.pk)
     monkeypatch.setattr(shutdown, "requested", lambda: next(requested))
     monkeypatch.setattr("importer.worker.scan.FIRST_BYTES", 1)
     take(scan)
@@ -85,7 +86,7 @@ def test_a_retry_counts_each_line_once(target: Target, tmp_path: Path, sort: str
     job = run(created(target, tmp_path, gzip.compress(TEXT.encode()), sort=sort, mode=mode))
     assert (job.status, job.skipped_lines.as_json()) == (Status.FAILED, LINES)
     run_sql(target.address, "DELETE FROM t WHERE id = 5 AND word = 'there'")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(job)
     assert (job.status, job.skipped_lines.as_json()) == (Status.SUCCEEDED, LINES)
 

@@ -7,9 +7,11 @@ import pytest
 from django.db import connection as application
 from django.test.utils import CaptureQueriesContext
 
-from importer import jobs, queue, tasks
+from importer import queue, tasks
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
@@ -44,14 +46,14 @@ def sent(monkeypatch) -> list[Message]:
 def created(target: Target, path: Path, **options) -> ImportJob:
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
     request = ImportRequest(options=Options(**options))
-    return jobs.create(prepare(uploads.register(path), target, "t", request))
+    return commands.create(prepare(uploads.register(path), target, "t", request))
 
 
 def test_a_small_file_takes_two_messages_and_few_queries(target: Target, tmp_path: Path, sent: list[Message]):
     job = created(target, tmp_path / "t.csv")
     queries, whole_rows = {}, {}
     with CaptureQueriesContext(application) as seen:
-        jobs.start(job.pk)
+        commands.start(job.pk)
     queries["start"] = len(seen)
     taken = Counter[str]()
     while sent:
@@ -72,16 +74,16 @@ def test_a_small_file_takes_two_messages_and_few_queries(target: Target, tmp_pat
 def test_a_scan_wakes_workers_only_for_free_sessions(target: Target, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(scan, "FIRST_BYTES", 1)
     job = created(target, tmp_path / "t.csv", parallelism=1, chunk_bytes=65_536)
-    [message] = jobs.advance(job.pk)
+    [message] = lifecycle.advance(job.pk)
     queued: list[list[Message]] = []
-    IMPORT_STEPS["scan"](message.id, lambda job_id, _later: queued.append(jobs.advance(job_id)))
+    IMPORT_STEPS["scan"](message.id, lambda job_id, _later: queued.append(lifecycle.advance(job_id)))
     assert job.chunks.count() > scan.FIRST_GROUPS
     assert [[each.task for each in messages] for messages in queued] == [["load_run"]]
 
 
 def test_the_end_of_an_import_wakes_who_waits_for_it(redis, target: Target, tmp_path: Path, sent: list[Message]):
     job = created(target, tmp_path / "t.csv")
-    jobs.start(job.pk)
+    commands.start(job.pk)
     with queue.waiting_for_end(job.pk) as wait, queue.waiting_for_end(job.pk + 1) as wait_for_another:
         assert not wait(0.1)
         assert not wait_for_another(0.1)

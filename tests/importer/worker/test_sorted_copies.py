@@ -14,13 +14,15 @@ import pytest
 from django.test import override_settings
 from django.utils import timezone
 
-from importer import jobs
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import DiskFull
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
+from importer.jobs.steps.scanning import claim_scan
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
@@ -43,7 +45,7 @@ TABLES = ("CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), nr INT, line IN
 def created(target: Target, file: Path, table: str = "t", fillings=(), **options) -> ImportJob:
     options = Options(**{"sort": "key", "chunk_bytes": 700, "parallelism": 2, **options})
     source, dialect = uploads.register(file), profile_file(file).dialect
-    return jobs.create(
+    return commands.create(
         prepare(source, target, table, ImportRequest(dialect=dialect, fillings=fillings, options=options))
     )
 
@@ -127,7 +129,7 @@ class TestSortedImports:
             "fresh",
             ImportRequest(options=options, new_table=NewTableRequest(primary_key=("id",))),
         )
-        job = run(jobs.create(prepared))
+        job = run(commands.create(prepared))
         assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 401)
         assert in_table(target, "SELECT id FROM fresh ORDER BY id") == sorted([*NUMBERS, 20000])
 
@@ -150,15 +152,15 @@ class TestSortedImports:
 class TestInterruptions:
     def test_a_retry_sorts_again_and_loads_the_rest(self, target, tmp_path):
         job = created(target, written(tmp_path, TEXT))
-        [scan] = jobs.advance(job.pk)
+        [scan] = lifecycle.advance(job.pk)
         take(scan)
-        take(jobs.advance(job.pk)[0])
-        jobs.cancel(job.pk)
+        take(lifecycle.advance(job.pk)[0])
+        commands.cancel(job.pk)
         run(job)
         done = in_table(target)
         assert 0 < len(done) < 400
         assert working_copies.remove_unneeded() == 2
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         job = run(job)
         assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 400)
         assert job.plan.sorted_by.columns == ("id",)
@@ -167,24 +169,24 @@ class TestInterruptions:
     def test_chunks_that_are_cut_wait_for_the_same_order(self, target, tmp_path):
         job = created(target, written(tmp_path, TEXT))
         ImportJob.objects.filter(pk=job.pk).update(options_json={**job.options_json, "sort": "auto"})
-        [scan] = jobs.advance(job.pk)
+        [scan] = lifecycle.advance(job.pk)
         take(scan)
-        jobs.cancel(job.pk)
+        commands.cancel(job.pk)
         run(job)
         working_copies.remove_unneeded()
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         with override_settings(KEEP_FREE_BYTES=2**62):
             job = run(job)
         assert (job.status, job.problem["kind"]) == (Status.FAILED, "DiskFull")
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         assert (run(job).status, in_table(target)) == (Status.SUCCEEDED, sorted(NUMBERS))
 
     def test_a_cancelled_sort_leaves_nothing(self, target, tmp_path, plain_dir, monkeypatch):
         monkeypatch.setattr(working_copies, "LOOK_EVERY", 0)
         job = created(target, written(tmp_path, TEXT))
-        jobs.advance(job.pk)
-        mine = jobs.claim_scan(job.pk)
-        jobs.cancel(job.pk)
+        lifecycle.advance(job.pk)
+        mine = claim_scan(job.pk)
+        commands.cancel(job.pk)
         assert working_copies.make_copy(mine) is False
         assert list(plain_dir.iterdir()) == []
 
@@ -192,8 +194,8 @@ class TestInterruptions:
         """The kernel refuses to let any file of this process grow beyond 4,000 bytes."""
         job = created(target, written(tmp_path, TEXT))
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        jobs.advance(job.pk)
-        mine = jobs.claim_scan(job.pk)
+        lifecycle.advance(job.pk)
+        mine = claim_scan(job.pk)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, before[1]))
         try:
             with pytest.raises(DiskFull, match="cannot be sorted"):
@@ -230,8 +232,8 @@ class TestInterruptions:
 SCAN = """
 import django
 django.setup()
-from importer import jobs
+from importer.jobs import lifecycle
 from importer.worker import scan
-jobs.advance({job})
+lifecycle.advance({job})
 scan.scan_job({job}, lambda *_: None)
 """

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest
@@ -29,7 +30,7 @@ def created(target: Target, folder: Path, text: str) -> ImportJob:
     path = folder / "file.csv"
     path.write_text(text)
     options = Options(mode="replace", chunk_bytes=50)
-    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
+    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
 
 
 def tables(target: Target) -> set[str]:
@@ -57,18 +58,18 @@ def test_a_bad_row_late_in_the_file_drops_what_is_staged(target, tmp_path):
 
 def test_a_worker_killed_in_a_chunk_fails_the_import_and_a_retry_starts_over(target, tmp_path):
     job = created(target, tmp_path, GOOD)
-    jobs.advance(job.pk)
+    lifecycle.advance(job.pk)
     while not (loading := [step for step in queued(job) if step.task == "load_run"]):
         for step in queued(job):
             take(step)
-        jobs.advance(job.pk)
+        lifecycle.advance(job.pk)
     job.refresh_from_db()
     run_sql(target.address, f"INSERT INTO {job.plan.table} VALUES (1, 'w1')")
     assert len(loading) == 1
     job = run(job)
     assert (job.status, "cannot roll back" in job.problem["what"]) == (Status.FAILED, True)
     assert (rows_of(target.address), tables(target)) == ([(1, "old")], {"t"})
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 40)
     assert rows_of(target.address, "SELECT COUNT(*) FROM t") == [(40,)]
@@ -77,4 +78,4 @@ def test_a_worker_killed_in_a_chunk_fails_the_import_and_a_retry_starts_over(tar
 def test_chunks_of_a_nontransactional_staging_table_load_one_at_a_time(target, tmp_path):
     job = created(target, tmp_path, GOOD)
     with pytest.raises(Exception, match="Only one session"):
-        jobs.set_parallelism(job.pk, 2)
+        commands.set_parallelism(job.pk, 2)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads, rows, storage
+from importer.jobs.steps.chunk_leases import ChunkRun
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
@@ -46,7 +47,7 @@ def uploaded(first: int = len(DATA)) -> SourceFile:
 
 def created(source: SourceFile, address: Address) -> ImportJob:
     request = ImportRequest(options=Options(chunk_bytes=2**18))
-    return jobs.create(prepare(source, target_with(address, TABLE), "t", request))
+    return commands.create(prepare(source, target_with(address, TABLE), "t", request))
 
 
 def count(address: Address) -> int:
@@ -114,7 +115,7 @@ class TestAnotherHost:
         source = uploads.begin_upload(name, len(data), None)
         parts.append(source, 0, io.BytesIO(data), len(data))
         asked = ImportRequest(options=Options(on_error="reject", max_rejects=1000, **options))
-        return jobs.create(prepare(uploads.finish(source), target_with(address, TABLE), "t", asked))
+        return commands.create(prepare(uploads.finish(source), target_with(address, TABLE), "t", asked))
 
     def test_two_processes_of_a_host_begin_the_rejects_at_once(self, mariadb, store, settings, tmp_path, monkeypatch):
         """Both find no head of the reject file; one puts it into the store just before the other one does."""
@@ -175,6 +176,6 @@ class TestAnotherHost:
         job = run(self.created(mariadb, "t.csv", "\n".join(["n,word", *self.LINES, ""]).encode()))
         (first, *_) = job.chunks.order_by("number")
         self.next_host(settings, tmp_path)
-        (found,) = load_chunks.committed(jobs.ChunkRun(job.key, job, [first]))
+        (found,) = load_chunks.committed(ChunkRun(job.key, job, [first]))
         assert found.outcome.tally.rejected == first.rejected_rows > 0
         assert [each.rows for each in found.outcome.reasons] == [each["rows"] for each in first.reject_reasons]

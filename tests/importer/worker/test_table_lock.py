@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -24,9 +24,9 @@ def test_every_chunk_arrives_and_nothing_stays_locked(database, transactional_db
     path = tmp_path / "words.csv"
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(500)))
     options = Options(lock_table=True, chunk_bytes=1000, **more)
-    job = jobs.create(prepare(uploads.register(path), saved_target(database), "t", ImportRequest(options=options)))
+    job = commands.create(prepare(uploads.register(path), saved_target(database), "t", ImportRequest(options=options)))
     with pytest.raises(Problem, match="Only one session"):
-        jobs.set_parallelism(job.pk, 2)
+        commands.set_parallelism(job.pk, 2)
     job = run(job)
     assert job.status == ImportJob.Status.SUCCEEDED, job.problem
     assert job.chunks.count() > 5

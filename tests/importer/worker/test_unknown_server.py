@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.preflight.check import check
+from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -56,7 +56,7 @@ def test_after_the_check_it_loads_by_the_safe_path(target: Target, tmp_path: Pat
     assert [name for name, each in findings.items() if each.status == "fail"] == []
     assert findings["version"].message.startswith("Unknown server 9.1.0-frontbase: imports into it have not been tried")
     assert "A second session waits" in findings["rollback"].message
-    job = run(jobs.create(prepared(target, tmp_path / "t.csv")))
+    job = run(commands.create(prepared(target, tmp_path / "t.csv")))
     assert (job.status, job.problem, job.balanced) == (ImportJob.Status.SUCCEEDED, {}, True)
     assert job.plan.statements.method == "insert_prepared"
     assert rows_of(target.address, "SELECT COUNT(*), SUM(n), MIN(word) FROM t") == [(ROWS, sum(range(ROWS)), "word 0")]

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from django.db.models import F
 
-from importer import jobs
 from importer.connections.source_location import location_of_job
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
+from importer.jobs.steps.scanning import claim_scan
 from importer.models import ImportJob, Target
 from importer.models.outcomes import NEEDS_ANSWER
 from importer.preparation.prepare import ImportRequest, prepare
@@ -40,7 +42,9 @@ def created(target: Target, file: Path, encoding: str = "", **options) -> Import
     """A job as the page creates it: with the chosen encoding, or the detected one."""
     dialect = profile_file(file, **({"encoding": encoding} if encoding else {})).dialect
     options = Options(**{"chunk_bytes": 40, "parallelism": 2, **options})
-    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(dialect=dialect, options=options)))
+    return commands.create(
+        prepare(uploads.register(file), target, "t", ImportRequest(dialect=dialect, options=options))
+    )
 
 
 def written(folder: Path, content: bytes) -> Path:
@@ -135,17 +139,17 @@ class TestPlainCopies:
 
     def test_a_retry_makes_the_copy_again_before_any_chunk_starts(self, target, tmp_path, plain_dir):
         job = created(target, written(tmp_path, gzip.compress(TEXT.encode())), chunk_bytes=10)
-        [scan] = jobs.advance(job.pk)
+        [scan] = lifecycle.advance(job.pk)
         take(scan)
         job.refresh_from_db()
         first = location_of_job(job)
         assert first.read_bytes() == TEXT.encode()
         assert working_copies.remove_unneeded() == 0, "it is being read"
-        jobs.cancel(job.pk)
-        jobs.advance(job.pk)
+        commands.cancel(job.pk)
+        lifecycle.advance(job.pk)
         assert working_copies.remove_unneeded() == 1
         assert not first.exists()
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         job.refresh_from_db()
         assert (job.status, job.step, job.plain_copy) == (Status.LOADING, "scan queued", "")
         assert not job.chunks.filter(status="queued").exists()
@@ -154,12 +158,12 @@ class TestPlainCopies:
 
     def test_a_copy_that_somebody_removed_is_made_again_by_a_retry(self, target, tmp_path):
         job = created(target, written(tmp_path, gzip.compress(TEXT.encode())))
-        [scan] = jobs.advance(job.pk)
+        [scan] = lifecycle.advance(job.pk)
         take(scan)
         job.refresh_from_db()
         location_of_job(job).unlink()
         assert run(job).status == Status.FAILED
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         assert run(job).status == Status.SUCCEEDED
         assert in_table(target) == ROWS
 
@@ -174,8 +178,8 @@ class TestPlainCopies:
 
     def test_a_worker_that_lost_the_job_leaves_no_copy(self, target, tmp_path, plain_dir):
         job = created(target, written(tmp_path, gzip.compress(TEXT.encode())))
-        jobs.advance(job.pk)
-        mine = jobs.claim_scan(job.pk)
+        lifecycle.advance(job.pk)
+        mine = claim_scan(job.pk)
         ImportJob.objects.update(step_attempt=F("step_attempt") + 1)
         assert working_copies.make_copy(mine) is False
         assert list(plain_dir.iterdir()) == []
@@ -221,7 +225,7 @@ class TestRefusals:
         assert re.match(f"{cannot} {figures}", job.problem["what"])
         assert "PLAIN_DIR" in job.problem["advice"]
         assert list(plain_dir.iterdir()) == []
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
         assert run(job).status == Status.SUCCEEDED
 
     @pytest.mark.parametrize("other", [b"4,x\n", b""])

@@ -6,12 +6,15 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.target import staging
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
+from importer.jobs.steps import staging as job_staging
 from importer.jobs.steps.staging import CLEAN_AGAIN
+from importer.jobs.steps.table_backup import drop_backup, restore_backup
 from importer.models import ImportJob, Target
 from importer.worker import local_pool, stage_and_finish, sweep
 from tests.engine.loads import rows_of, run_sql
@@ -123,7 +126,7 @@ def test_a_duplicate_fails_an_atomic_import_and_a_retry_starts_over(target, met)
     as_it_was(target, job)
     rows_key = job.key
     run_sql(target.address, "DELETE FROM t WHERE n = 5")
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert job.key != rows_key
@@ -145,11 +148,11 @@ def test_bad_rows_leave_the_table_unchanged(target, file, mode):
 def test_a_cancel_leaves_the_table_unchanged_and_a_retry_starts_over(target, file, mode, at):
     job = created(target, file, mode=mode)
     until(job, at)
-    jobs.cancel(job.pk)
+    commands.cancel(job.pk)
     job = run(job)
     assert job.status == Status.CANCELLED
     as_it_was(target, job)
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     assert run(job).status == Status.SUCCEEDED
     assert rows(target) == [(ROWS if mode == "replace" else ROWS + 2,)]
 
@@ -158,7 +161,7 @@ def test_a_cancel_leaves_the_table_unchanged_and_a_retry_starts_over(target, fil
 def test_a_worker_that_dies_after_the_finishing_step_and_before_its_record(target, file, mode, monkeypatch):
     job = created(target, file, mode=mode)
     until(job, "finish")
-    monkeypatch.setattr(jobs, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
+    monkeypatch.setattr(job_staging, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
     with pytest.raises(SystemExit):
         stage_and_finish.finish_job(job.pk, lambda *_: None)
     monkeypatch.undo()
@@ -173,11 +176,11 @@ def test_a_worker_that_dies_after_the_finishing_step_and_before_its_record(targe
 def test_a_cancel_that_comes_after_the_finishing_step_is_too_late(target, file, mode, monkeypatch):
     job = created(target, file, mode=mode)
     until(job, "finish")
-    monkeypatch.setattr(jobs, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
+    monkeypatch.setattr(job_staging, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
     with pytest.raises(SystemExit):
         stage_and_finish.finish_job(job.pk, lambda *_: None)
     monkeypatch.undo()
-    jobs.cancel(job.pk)
+    commands.cancel(job.pk)
     ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
     job = run(job)
     assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, ROWS)
@@ -187,7 +190,7 @@ def test_a_cancel_that_comes_after_the_finishing_step_is_too_late(target, file, 
 def test_a_doubled_message_finds_nothing_to_do(target, file):
     job = created(target, file, mode="atomic")
     while not now(job).ended:
-        for step in jobs.advance(job.pk):
+        for step in lifecycle.advance(job.pk):
             take(step)
             take(step)
     assert now(job).status == Status.SUCCEEDED
@@ -212,14 +215,14 @@ def test_a_server_that_is_away_while_cleaning_is_cleaned_up_by_a_later_sweep(tar
     job = created(target, file, mode="atomic")
     until(job, "finish")
     server.kill()
-    jobs.cancel(job.pk)
+    commands.cancel(job.pk)
     job = run(job)
     assert (job.status, job.leftover) == (Status.CANCELLED, True)
     with pytest.raises(Problem, match="not cleaned up yet"):
-        jobs.retry(job.pk)
+        commands.retry(job.pk)
     server.start()
     ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
-    sweep.sweep_jobs(lambda job_id, _later: [take(step) for step in jobs.advance(job_id)])
+    sweep.sweep_jobs(lambda job_id, _later: [take(step) for step in lifecycle.advance(job_id)])
     assert now(job).status == Status.CANCELLED
     as_it_was(target, job)
 
@@ -229,7 +232,7 @@ def test_a_server_that_is_away_after_the_end_is_asked_again_soon(target, file, s
     job = run(created(target, file, mode="atomic"))
     # As after a finishing step whose own try to drop the staging table failed.
     ImportJob.objects.filter(pk=job.pk).update(staging="ready")
-    jobs.advance(job.pk)
+    lifecycle.advance(job.pk)
     server.kill()
     before = timezone.now()
     for step in queued(job):
@@ -238,14 +241,14 @@ def test_a_server_that_is_away_after_the_end_is_asked_again_soon(target, file, s
     assert now(job).step_lease < before + CLEAN_AGAIN / 2
     server.start()
     ImportJob.objects.filter(pk=job.pk).update(step_lease=before)
-    sweep.sweep_jobs(lambda job_id, _later: [take(step) for step in jobs.advance(job_id)])
+    sweep.sweep_jobs(lambda job_id, _later: [take(step) for step in lifecycle.advance(job_id)])
     assert (now(job).status, now(job).leftover) == (Status.SUCCEEDED, False)
 
 
 def test_two_jobs_on_one_table_come_one_after_the_other(target, file):
     first, second = created(target, file, mode="replace"), created(target, file, mode="atomic", on_duplicate="skip")
-    jobs.advance(first.pk)
-    assert jobs.advance(second.pk) == []
+    lifecycle.advance(first.pk)
+    assert lifecycle.advance(second.pk) == []
     assert run(first).status == Status.SUCCEEDED
     second = run(second)
     assert (second.status, second.loaded_rows, second.skipped_rows) == (Status.SUCCEEDED, 0, ROWS)
@@ -256,7 +259,7 @@ def test_two_replacements_by_two_targets_of_one_table_do_not_mix(target, file, m
     first, second = created(target, file, mode="replace"), created(saved_target(database, "twin"), met, mode="replace")
     while not (now(first).ended and now(second).ended):
         for job in (first, second):
-            jobs.advance(job.pk)
+            lifecycle.advance(job.pk)
             for step in queued(job)[:1]:
                 take(step)
     of_first, of_second = (set(range(low, low + ROWS)) for low in (10, 0))
@@ -267,10 +270,10 @@ def test_two_replacements_by_two_targets_of_one_table_do_not_mix(target, file, m
 def test_a_pause_delays_the_finishing_step(target, file):
     job = created(target, file, mode="atomic")
     until(job, "load_run")
-    jobs.pause(job.pk)
+    commands.pause(job.pk)
     run(job)
     assert rows(target) == [(2,)]
-    jobs.resume(job.pk)
+    commands.resume(job.pk)
     assert run(job).status == Status.SUCCEEDED
 
 
@@ -302,22 +305,22 @@ class TestKept:
 
     def test_restore_brings_the_old_table_back_once_and_keeps_the_new_one(self, target, replaced):
         assert replaced.kept_bytes > 0
-        jobs.restore_backup(replaced.pk)
+        restore_backup(replaced.pk)
         job = now(replaced)
         assert rows(target, "SELECT * FROM t ORDER BY n") == [(-1, "was there"), (5, "five")]
         assert rows(target, f"SELECT COUNT(*) FROM {job.kept_table}") == [(ROWS,)]
         assert job.restored_at
         assert job.table_claim is None
         with pytest.raises(Problem, match="restored already"):
-            jobs.restore_backup(replaced.pk)
+            restore_backup(replaced.pk)
         assert rows(target) == [(2,)]
-        jobs.drop_backup(job.pk)
+        drop_backup(job.pk)
         assert tables(target) == {"t", ledger.TABLE}
         assert now(job).kept_table == ""
 
     def test_restore_after_the_drop_is_refused(self, target, replaced):
-        jobs.drop_backup(replaced.pk)
-        for refused in (jobs.restore_backup, jobs.drop_backup):
+        drop_backup(replaced.pk)
+        for refused in (restore_backup, drop_backup):
             with pytest.raises(Problem, match=r"No .*table.* is kept"):
                 refused(replaced.pk)
         assert rows(target) == [(ROWS,)]
@@ -328,17 +331,17 @@ class TestKept:
         other = created(target, file, mode="upsert")
         ImportJob.objects.filter(pk=other.pk).update(table_claim=f"{target.pk}:{target.database}.t")
         with pytest.raises(Problem, match="worked on the table since"):
-            jobs.restore_backup(replaced.pk)
+            restore_backup(replaced.pk)
         ImportJob.objects.filter(pk=other.pk).update(table_claim=None)
         run(other)
         with pytest.raises(Problem, match="has worked on the table since"):
-            jobs.restore_backup(replaced.pk)
+            restore_backup(replaced.pk)
         assert rows(target) == [(ROWS,)]
 
     @pytest.mark.parametrize("by", ["the sweeper", "the next command"])
     def test_a_restore_whose_process_died_is_settled(self, target, file, replaced, monkeypatch, by):
         monkeypatch.setattr("importer.jobs.steps.table_backup.release_backup", lambda _job: None)
-        jobs.restore_backup(replaced.pk)
+        restore_backup(replaced.pk)
         monkeypatch.undo()
         assert now(replaced).table_claim
         ImportJob.objects.filter(pk=replaced.pk).update(step_lease="2000-01-01T00:00Z")
@@ -354,7 +357,7 @@ class TestKept:
     def test_a_job_that_replaced_nothing_has_nothing_to_restore(self, target, file):
         job = run(created(target, file, mode="upsert"))
         with pytest.raises(Problem, match="has replaced no table"):
-            jobs.restore_backup(job.pk)
+            restore_backup(job.pk)
 
     def test_the_command_does_the_same(self, target, replaced, capsys):
         call_command("kept_table", "restore", str(replaced.pk))

@@ -19,11 +19,15 @@ from dashboard.api.planning import beginning, prepared
 from dashboard.api.reports import Report
 from dashboard.api.wanted import ImportIn, OptionsIn
 from dashboard.jobs.list.filters import ORIGINS, STATES, Filters, matching
-from importer import jobs
 from importer.access import idempotency
 from importer.access.idempotency import LONGEST_KEY
 from importer.diagnosis.why import known_causes
 from importer.engine.plan.option_specs import MOST_PARALLELISM, named
+from importer.jobs import report
+from importer.jobs.actions import again as job_again
+from importer.jobs.actions import commands
+from importer.jobs.actions.obstacles import end_without, try_now
+from importer.jobs.steps.table_backup import drop_backup, restore_backup
 from importer.models import ImportJob
 from importer.models.outcomes import outcome, outcome_words
 from importer.preparation import examination, presets
@@ -167,24 +171,24 @@ def start_import(request: HttpRequest, wanted: ImportIn, response: HttpResponse)
     """
     with beginning():
         made = prepared(wanted, request.user)
-        job = jobs.create_once(made, cast(User, request.user))
+        job = job_again.create_once(made, cast(User, request.user))
     if wanted.preset:
         presets.mark_used(presets.by_name(wanted.preset))
     examination.stop(made.source)
-    jobs.start(job.pk)
+    commands.start(job.pk)
     return _started(job, response)
 
 
 def _started(job: ImportJob, response: HttpResponse) -> Status[Any]:
     response.headers["Location"] = reverse("api_import", args=[job.pk])
-    return Status(201, jobs.report(read(job.pk)))
+    return Status(201, report.report(read(job.pk)))
 
 
 @router.get("imports/{int:job}", response=Report, url_name="api_import", summary="Show an import")
 def show_import(request: HttpRequest, job: int) -> Any:
     """The report of an import, also while it is under way: its outcome is null then, and `why` has what slows it."""
     shown = read(job)
-    return jobs.report(shown, why=known_causes(shown))
+    return report.report(shown, why=known_causes(shown))
 
 
 @router.delete("imports/{int:job}", response={204: None}, url_name="api_import", summary="Delete an import")
@@ -199,7 +203,7 @@ def _acts(word: str, path: str, about: str, act: Callable[[int], Any]) -> None:
 
     def action(request: HttpRequest, job: int) -> Any:
         act(read(job).pk)
-        return jobs.report(read(job))
+        return report.report(read(job))
 
     name = path.replace("-", "_")
     declare = router.post(
@@ -213,17 +217,17 @@ def _acts(word: str, path: str, about: str, act: Callable[[int], Any]) -> None:
     declare(action)
 
 
-_acts("Pause", "pause", "Start no more chunks; those that load are loaded to their end.", jobs.pause)
-_acts("Resume", "resume", "Continue after a pause.", jobs.resume)
-_acts("Cancel", "cancel", "Committed rows stay, except in a staging table.", jobs.cancel)
-_acts("Restore the old table", "restore", "Give the old table of mode replace its name back.", jobs.restore_backup)
-_acts("Drop the old table", "drop-backup", "Drop the old table that mode replace keeps.", jobs.drop_backup)
-_acts("Put the table back now", "restore-now", "Try at once what is tried again from time to time.", jobs.try_now)
+_acts("Pause", "pause", "Start no more chunks; those that load are loaded to their end.", commands.pause)
+_acts("Resume", "resume", "Continue after a pause.", commands.resume)
+_acts("Cancel", "cancel", "Committed rows stay, except in a staging table.", commands.cancel)
+_acts("Restore the old table", "restore", "Give the old table of mode replace its name back.", restore_backup)
+_acts("Drop the old table", "drop-backup", "Drop the old table that mode replace keeps.", drop_backup)
+_acts("Put the table back now", "restore-now", "Try at once what is tried again from time to time.", try_now)
 _acts(
     "End without putting back",
     "end-without",
     "End an import although keys or server variables are not put back; its report has the SQL for it.",
-    jobs.end_without,
+    end_without,
 )
 
 
@@ -231,15 +235,15 @@ _acts(
 def retry_import(request: HttpRequest, job: int, how: RetryIn = PLAINLY) -> Any:
     """Load what is missing of an import that failed or was cancelled."""
     end = None if how.end is None else how.end == "footer"
-    jobs.retry(read(job).pk, leave_out=how.leave_out, end_is_footer=end)
-    return jobs.report(read(job))
+    commands.retry(read(job).pk, leave_out=how.leave_out, end_is_footer=end)
+    return report.report(read(job))
 
 
 @router.post("imports/{int:job}/parallel", response=Report, url_name="api_import_parallel", summary="Change the pace")
 def set_parallel(request: HttpRequest, job: int, wanted: ParallelIn) -> Any:
     """Change the number of parallel chunks."""
-    jobs.set_parallelism(read(job).pk, wanted.parallel_chunks)
-    return jobs.report(read(job))
+    commands.set_parallelism(read(job).pk, wanted.parallel_chunks)
+    return report.report(read(job))
 
 
 @router.post(
@@ -247,8 +251,8 @@ def set_parallel(request: HttpRequest, job: int, wanted: ParallelIn) -> Any:
 )
 def set_priority(request: HttpRequest, job: int, wanted: PriorityIn) -> Any:
     """High goes before the other imports of its person; low loads only while no other import waits."""
-    jobs.set_priority(read(job).pk, wanted.priority)
-    return jobs.report(read(job))
+    commands.set_priority(read(job).pk, wanted.priority)
+    return report.report(read(job))
 
 
 @router.post(
@@ -262,6 +266,6 @@ def set_priority(request: HttpRequest, job: int, wanted: PriorityIn) -> Any:
 def run_again(request: HttpRequest, job: int, response: HttpResponse, how: AgainIn = UNCHANGED) -> Any:
     """Import the file of an import once more, as a new import, with its settings and the changed options."""
     earlier = read(job)
-    options = options_of(how.options.dict(), jobs.options_again(earlier))
-    again = jobs.run_again(earlier, how.newest or job, cast(User, request.user), options=options)
+    options = options_of(how.options.dict(), job_again.options_again(earlier))
+    again = job_again.run_again(earlier, how.newest or job, cast(User, request.user), options=options)
     return _started(again, response)

@@ -20,10 +20,10 @@ from dashboard.api.resources.files import FileOut
 from dashboard.api.resources.files import show as show_file
 from dashboard.api.resources.imports.imports import read
 from dashboard.jobs.rejects.grid import Cell, names_of, row_of
-from importer import jobs
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import position_of
+from importer.jobs import report
 from importer.jobs.actions import fixes
 from importer.jobs.rejects import downloads, rows
 from importer.models import ImportJob
@@ -182,7 +182,7 @@ def load_fixed(request: HttpRequest, job: int, response: HttpResponse) -> Any:
     started, count = fixes.load_fixed(read(job), _person(request))
     audit.note(started=started.pk, rows=count)
     response.headers["Location"] = reverse("api_import", args=[started.pk])
-    return Status(201, jobs.report(read(started.pk)))
+    return Status(201, report.report(read(started.pk)))
 
 
 @router.post(

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from importer import jobs
 from importer.engine.errors import Problem
+from importer.jobs.actions import commands
+from importer.jobs.actions.obstacles import end_without, is_stuck
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN
 from importer.worker.shutdown import ENDS
@@ -39,7 +40,7 @@ class CtrlC:
             return
         self._acted = True
         self._write(f"Ending import {job.pk}. Ctrl-C once more ends at once.")
-        end = jobs.end_without if jobs.is_stuck(job) else jobs.cancel
+        end = end_without if is_stuck(job) else commands.cancel
         try:
             end(job.pk)
             self._cancelled = True

@@ -4,8 +4,10 @@ import sys
 import time
 from collections.abc import Callable
 
-from importer import jobs
 from importer.engine.units import count_of
+from importer.jobs.actions import commands
+from importer.jobs.actions.obstacles import is_stuck
+from importer.jobs.lifecycle import table_owner
 from importer.management.terminal.follow.ctrl_c import counted
 from importer.management.terminal.follow.progress import Progress
 from importer.management.terminal.follow.waiting import WaitingSaid
@@ -28,7 +30,7 @@ def follow(job: ImportJob, *, in_process: bool, quiet: bool) -> ImportJob:
     if in_process:
         return _looked_at(job, quiet, lambda look: local_pool.run(job.pk, job.parallelism, look))
     _warn_of_few_workers(job.options.parallelism)
-    jobs.start(job.pk)
+    commands.start(job.pk)
     return wait(job, quiet=quiet)
 
 
@@ -62,9 +64,9 @@ def _looked_at(job: ImportJob, quiet: bool, run: Callable[[Callable[[ImportJob],
 
 def _why_it_waits(job: ImportJob) -> str:
     """What the job waits for, other than workers; "" for nothing."""
-    if before := jobs.table_owner(job):
+    if before := table_owner(job):
         return f"Import {before.pk} has the table {job.table}: this one waits for it."
-    if not jobs.is_stuck(job):
+    if not is_stuck(job):
         return ""
     return (
         f"What import {job.pk} has changed on the server cannot be put back yet, and is tried again:"

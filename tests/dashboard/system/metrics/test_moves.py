@@ -11,13 +11,16 @@ from django.utils import timezone
 
 from dashboard.system.metrics.declared import METRICS
 from dashboard.system.metrics.metric import Type
-from importer import jobs, queue
+from importer import queue
 from importer.engine.errors import Problem
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.history import totals
-from importer.jobs import transitions
+from importer.jobs import lifecycle, transitions
+from importer.jobs.actions import commands
+from importer.jobs.steps.chunk_leases import claim_run, record_failed
+from importer.jobs.steps.lease_recovery import expired_runs
 from importer.models import Channel, ImportJob, JobRecord, Notification, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import room, uploads
@@ -69,7 +72,7 @@ def change(client: Client, target: Target, redis) -> Iterator[Change]:
 
 def created(target: Target, path: Path, rows: list[int] = ROWS, **options) -> ImportJob:
     path.write_text("n\n" + "".join(f"{n}\n" for n in rows))
-    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options))))
+    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options))))
 
 
 def test_an_import(change: Change, target: Target, tmp_path: Path):
@@ -101,7 +104,7 @@ def test_a_deletion_lowers_no_total(change: Change, target: Target, tmp_path: Pa
 def test_a_retry_of_an_import(change: Change, target: Target, tmp_path: Path):
     job = run(created(target, tmp_path / "t.csv"))
     assert job.status == ImportJob.Status.FAILED
-    jobs.retry(job.pk)
+    commands.retry(job.pk)
     run(job)
     change.seen()
     assert change.by("millrace_retries_total", what="import") == 1
@@ -110,7 +113,7 @@ def test_a_retry_of_an_import(change: Change, target: Target, tmp_path: Path):
 
 def test_an_import_that_waits_its_chunks_and_its_dead_workers(change: Change, target: Target, tmp_path: Path, settings):
     job = created(target, tmp_path / "t.csv", on_error="reject")
-    [scan] = jobs.advance(job.pk)
+    [scan] = lifecycle.advance(job.pk)
     ImportJob.objects.filter(pk=job.pk).update(attempt_started_at=timezone.now() - timedelta(minutes=5))
     change.seen()
     assert 300 <= change.by("millrace_queue_age_seconds") < 400
@@ -123,16 +126,16 @@ def test_an_import_that_waits_its_chunks_and_its_dead_workers(change: Change, ta
     settings.LEASE_SECONDS = 0  # A worker takes the step, and is silent from the first moment.
     assert transitions.claim_step(job.pk, "scan")
     settings.LEASE_SECONDS = 60
-    assert jobs.advance(job.pk) == [scan]
+    assert lifecycle.advance(job.pk) == [scan]
     take(scan)
-    [first] = jobs.advance(job.pk)
+    [first] = lifecycle.advance(job.pk)
     change.seen()
     assert change.by("millrace_lease_expiries_total", what="step") == 1
     assert change.by("millrace_queue_age_seconds") == 0
     assert change.by("millrace_chunks_in_flight", state="queued") == 1
     settings.LEASE_SECONDS = 0
-    assert jobs.claim_run(first.id)
-    sweep.expire_runs(jobs.expired_runs())
+    assert claim_run(first.id)
+    sweep.expire_runs(expired_runs())
     change.seen()
     assert change.by("millrace_lease_expiries_total", what="chunk") == 1
     assert change.by("millrace_chunks_in_flight", state="queued") == 0
@@ -140,16 +143,16 @@ def test_an_import_that_waits_its_chunks_and_its_dead_workers(change: Change, ta
 
 def test_retries_of_a_chunk_and_of_a_step(change: Change, target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", on_error="reject")
-    [scan] = jobs.advance(job.pk)
+    [scan] = lifecycle.advance(job.pk)
     claimed = transitions.claim_step(job.pk, "scan")
     assert claimed
     transitions.backoff(claimed)
     ImportJob.objects.filter(pk=job.pk).update(step_lease=timezone.now() + timedelta(minutes=1))
     take(scan)
-    [first] = jobs.advance(job.pk)
-    chunks = jobs.claim_run(first.id)
+    [first] = lifecycle.advance(job.pk)
+    chunks = claim_run(first.id)
     assert chunks
-    jobs.record_failed(chunks, chunks.chunks[0], Problem("The connection was lost.", retryable=True))
+    record_failed(chunks, chunks.chunks[0], Problem("The connection was lost.", retryable=True))
     change.seen()
     assert change.by("millrace_retries_total", what="step") == 1
     assert change.by("millrace_retries_total", what="chunk") == 1

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs
 from importer.connections.by_hand import read_by_server
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.load import loader
@@ -14,6 +13,8 @@ from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.plan.server_file import LONGEST_SILENCE
+from importer.jobs import report
+from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
 from importer.preparation.plan_sql import plan_sql
@@ -53,11 +54,11 @@ def received(address: Address) -> int:
     "options", [ITSELF, replace(ITSELF, mode="replace"), replace(ITSELF, verify="full"), replace(ITSELF, mode="upsert")]
 )
 def test_every_row_arrives_as_it_is_in_the_file(options, there, database):
-    job = run(jobs.create(planned(there, database, options)))
+    job = run(commands.create(planned(there, database, options)))
     assert (job.status, job.balanced, job.scanned_rows, job.chunks.count()) == ("succeeded", True, 4, 1), job.problem
     assert rows_of(database, "SELECT * FROM t ORDER BY id") == ROWS
     assert job.plan.statements.method == "load_data_infile"
-    assert jobs.report(job)["plan"]["method"] == "load_data_infile"
+    assert report.report(job)["plan"]["method"] == "load_data_infile"
 
 
 def test_rows_that_the_server_numbers_are_found_when_the_load_begins_again(database, tmp_path, monkeypatch):
@@ -66,7 +67,7 @@ def test_rows_that_the_server_numbers_are_found_when_the_load_begins_again(datab
     target_with(database, "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, word TEXT, CHECK (LENGTH(word) < 9))")
     begun = inserted_at_each_begin(monkeypatch, database, "INSERT INTO t (word) VALUES ('other')")
     options = replace(ITSELF, verify="full", on_error="reject")
-    job = run(jobs.create(planned(path, database, options)))
+    job = run(commands.create(planned(path, database, options)))
     assert (job.balanced, job.loaded_rows, begun) == (True, 2, [1, 1]), job.problem
     assert sorted(rows_of(database, "SELECT word FROM t")) == [("a",), ("b",), ("other",), ("other",)]
     path.unlink()
@@ -74,7 +75,7 @@ def test_rows_that_the_server_numbers_are_found_when_the_load_begins_again(datab
 
 def test_no_byte_of_the_file_is_sent(database, tmp_path):
     path = file_for(database, tmp_path, b"id,word,n\n" + b"".join(b"%d,word %d,5\n" % (n, n) for n in range(20_000)))
-    job = jobs.create(planned(path, database, replace(ITSELF, on_error="reject")))
+    job = commands.create(planned(path, database, replace(ITSELF, on_error="reject")))
     before = received(database)
     job = run(job)
     assert received(database) - before < path.stat().st_size / 4
@@ -92,7 +93,7 @@ def test_neither_side_ends_the_session_while_a_large_file_is_read(there, databas
         return connect_loader(address, read_timeout, session)
 
     monkeypatch.setattr(loader, "connect_loader", noted)
-    assert run(jobs.create(planned(there, database))).balanced
+    assert run(commands.create(planned(there, database))).balanced
     assert waits == [(LONGEST_SILENCE, LONGEST_SILENCE)]
 
 
@@ -118,27 +119,27 @@ class TestBadRows:
         path.unlink()
 
     def test_are_left_out_by_line(self, there, database):
-        job = run(jobs.create(planned(there, database, replace(ITSELF, on_error="reject"))))
+        job = run(commands.create(planned(there, database, replace(ITSELF, on_error="reject"))))
         assert (job.status, job.balanced, job.loaded_rows, job.rejected_rows) == ("succeeded", True, 3, 3), job.problem
         assert [row[0] for row in rows_of(database, "SELECT id FROM t ORDER BY id")] == [1, 3, 5]
         assert [row.line for row in downloads.first_rows(job, 9)] == [4, 6, 7]
         assert job.skipped_lines.counts == {"header": 1, "blank": 1}
 
     def test_stop_the_import_with_the_line(self, there, database):
-        job = run(jobs.create(planned(there, database)))
+        job = run(commands.create(planned(there, database)))
         assert (job.status, rows_of(database)) == ("failed", [])
         assert "line 4, column n" in job.problem["where"]
 
     def test_that_only_the_server_finds_are_left_out_by_line(self, database, tmp_path):
         path = file_for(database, tmp_path, b"id,word,n\n1,one,1\n2,two,2\n1,one again,3\n")
-        job = run(jobs.create(planned(path, database, replace(ITSELF, on_error="reject"))))
+        job = run(commands.create(planned(path, database, replace(ITSELF, on_error="reject"))))
         assert (job.balanced, job.loaded_rows, job.rejected_rows) == (True, 2, 1), job.problem
         assert [row.line for row in downloads.first_rows(job, 9)] == [4]
         path.unlink()
 
 
 def test_a_file_that_changes_after_its_plan_is_not_loaded(there, database):
-    job = jobs.create(planned(there, database))
+    job = commands.create(planned(there, database))
     job = run_scan_then(job, lambda: there.write_bytes(FILE.replace(b"-3", b"-4")))
     assert (job.status, job.problem["kind"], rows_of(database)) == ("failed", "SourceChanged", [])
 
@@ -214,7 +215,7 @@ def test_a_file_that_is_larger_than_the_server_shows(database, tmp_path, monkeyp
     data = b"id,word,n\n" + b"".join(b"%d,word,5\n" % n for n in range(9_000))
     path = file_for(database, tmp_path, data)
     with largest_packet(database, 65_536):
-        job = run(jobs.create(planned(path, database)))
+        job = run(commands.create(planned(path, database)))
         assert (job.status, job.balanced, job.loaded_rows) == ("succeeded", True, 9_000), job.problem
         assert job.plan.statements.server_file.digest == ""
         # As if the server ran on another machine: its host has another name.

@@ -9,7 +9,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from importer import jobs
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.connections.by_hand import server_file
@@ -17,6 +16,7 @@ from importer.connections.by_hand.resolve import forget_unused
 from importer.connections.by_hand.server_file import find_on_server
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.mysql.connection import Address
+from importer.jobs.actions import commands
 from importer.models import ImportJob, SourceFile
 from importer.preparation.prepare import prepare
 from tests.dashboard.api.program import Program, problem
@@ -79,7 +79,7 @@ def test_a_file_that_only_the_server_sees_is_copied_to_be_read(there, database, 
     monkeypatch.setattr(server_file, "WINDOW", 7)
     source = find_on_server(target, str(there))
     assert (source.file.read_bytes(), source.owned, source.name) == (FILE, True, there.name)
-    job = run(jobs.create(prepare(source, target, "t")))
+    job = run(commands.create(prepare(source, target, "t")))
     assert (job.status, job.balanced, job.plan.statements.method) == ("succeeded", True, "load_data_infile")
     assert rows_of(database) == ROWS
 

@@ -8,8 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from importer import jobs
 from importer.engine.mysql.connection import connect, execute
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
 from importer.jobs.report import report
 from importer.models import ImportJob, Target
 from importer.models.outcomes import CANCELLED, FAILED, UNREACHABLE
@@ -31,22 +32,22 @@ def code(*words: str) -> int:
 
 
 def created(target: Target, people: Path) -> ImportJob:
-    return jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    return commands.create(prepare(uploads.register(people), target, "people", ImportRequest()))
 
 
 def cancelled(target: Target, people: Path) -> ImportJob:
     job = created(target, people)
-    jobs.advance(job.pk)
+    lifecycle.advance(job.pk)
     code("cancel", str(job.pk))
-    jobs.advance(job.pk)
+    lifecycle.advance(job.pk)
     return job
 
 
 def test_a_cancelled_import_is_retried_to_its_end(target: Target, people: Path, capsys):
     job = created(target, people)
-    jobs.advance(job.pk)
+    lifecycle.advance(job.pk)
     assert code("cancel", str(job.pk)) == 0
-    jobs.advance(job.pk)
+    lifecycle.advance(job.pk)
     assert code("wait", str(job.pk)) == CANCELLED.exit_code
     assert loaded(target)[0] == 0
     capsys.readouterr()
@@ -73,8 +74,8 @@ def test_the_priority_is_changed_until_the_end(target: Target, people: Path, cap
     assert "has the priority high now" in capsys.readouterr().out
     job.refresh_from_db()
     assert report(job)["priority"] == "high"
-    jobs.cancel(job.pk)
-    jobs.advance(job.pk)
+    commands.cancel(job.pk)
+    lifecycle.advance(job.pk)
     with pytest.raises(CommandError, match="has ended"):
         call_command("job", "priority", str(job.pk), "low")
 
@@ -140,7 +141,7 @@ def test_a_retry_into_a_server_without_a_password_ignores_that_of_another(target
 
 def test_pause_and_resume(target: Target, people: Path, capsys):
     job = created(target, people)
-    jobs.advance(job.pk)
+    lifecycle.advance(job.pk)
     assert code("pause", str(job.pk)) == 0
     assert f"millrace job resume {job.pk}" in capsys.readouterr().out
     assert code("resume", str(job.pk)) == 0

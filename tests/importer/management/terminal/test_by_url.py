@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import jobs, targets
+from importer import targets
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.target import staging
+from importer.jobs import lifecycle, report
+from importer.jobs.actions import commands
+from importer.jobs.steps import table_backup
+from importer.jobs.steps.chunk_leases import claim_run
 from importer.management.terminal import by_url
 from importer.management.terminal.report_text import problem_and_ways_out
 from importer.management.terminal.words import PROGRAM
@@ -135,7 +139,7 @@ def test_a_kept_table_takes_the_password_and_a_wrong_one_leaves_it_free(file, ur
     with pytest.raises(CommandError, match=PLACES):
         call_command("kept_table", action, str(job.pk), "--password-env", "WRONG")
     with pytest.raises(Problem, match="Access denied"):  # As for a password that was changed just now.
-        getattr(jobs, f"{action}_backup")(job.pk)
+        getattr(table_backup, f"{action}_backup")(job.pk)
     job.refresh_from_db()
     assert (job.table_claim, job.step, job.kept_rows) == (None, "", 0)
     call_command("kept_table", action, str(job.pk))
@@ -151,17 +155,17 @@ def test_an_import_is_left_to_the_command_that_has_the_password(file, url, datab
         by_url.hold_password_again(Target.objects.get(), {**NO_FLAGS, "in_process": True})
     more = tmp_path / "more.csv"
     more.write_text("id,v\n4,d\n")
-    job = jobs.create(prepare(uploads.register(more), Target.objects.get(), "three"))
+    job = commands.create(prepare(uploads.register(more), Target.objects.get(), "three"))
     until(job, "load_run")
     [chunk] = job.chunks.all()
     monkeypatch.setattr(held_passwords, "_held", {})  # As in a worker, or in the web server.
-    assert jobs.claim_run(chunk.pk) is None
-    jobs.pause(job.pk)
-    jobs.resume(job.pk)
-    sweep.sweep_jobs(lambda job_id, _: void(jobs.advance(job_id)))
+    assert claim_run(chunk.pk) is None
+    commands.pause(job.pk)
+    commands.resume(job.pk)
+    sweep.sweep_jobs(lambda job_id, _: void(lifecycle.advance(job_id)))
     assert queued(job) == []
     ImportJob.objects.filter(pk=job.pk).update(step=ImportJob.Step.VERIFY_QUEUED)
-    assert jobs.claim_verify(job.pk) is None
+    assert lifecycle.claim_verify(job.pk) is None
     ImportJob.objects.filter(pk=job.pk).update(step=ImportJob.Step.NONE)
     call_command("job", "run", str(job.pk))
     assert rows(database) == 4
@@ -194,12 +198,12 @@ def test_what_an_import_has_left_is_dropped_by_a_command_with_the_password(
         execute(connection, f"CREATE TABLE {left} (id INT)")  # As if the server had been away at the end.
         ImportJob.objects.filter(pk=job.pk).update(staging="ready")
         monkeypatch.setattr(held_passwords, "_held", {})
-        sweep.sweep_jobs(lambda job_id, _: [take(step) for step in jobs.advance(job_id)])
+        sweep.sweep_jobs(lambda job_id, _: [take(step) for step in lifecycle.advance(job_id)])
         assert fetch_all(connection, f"SHOW TABLES LIKE '{left}'")
         drops = f"Once that answers, millrace job run {job.pk} drops it."
-        assert drops in "".join(problem_and_ways_out(jobs.report(now(job)), PROGRAM))
+        assert drops in "".join(problem_and_ways_out(report.report(now(job)), PROGRAM))
         with pytest.raises(Problem, match=f"{re.escape(drops)} Then retry[.]$"):
-            jobs.retry(job.pk)
+            commands.retry(job.pk)
         if way == "the next import":
             load(str(file), url)
         else:

@@ -7,9 +7,10 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import worker_labels
-from importer import jobs, queue
+from importer import queue
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.jobs.actions import commands
 from importer.management.processes.command_lines import worker_control, worker_load
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
@@ -60,9 +61,9 @@ def test_all_chunks_are_loaded_by_the_worker_with_the_label(
     target.save()
     source = uploads.register(word_file(tmp_path / "words.csv", range(3000)))
     request = ImportRequest(options=Options(chunk_bytes=8000, parallelism=2))
-    job = jobs.create(prepare(source, target, "t", request))
+    job = commands.create(prepare(source, target, "t", request))
     own = {str(pid) for pid in labelled.children()}
-    jobs.start(job.pk)
+    commands.start(job.pk)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the end of the import")
     job = ImportJob.objects.get(pk=job.pk)
     assert (job.status, job.loaded_rows) == (ImportJob.Status.SUCCEEDED, 3000), job.problem

@@ -10,12 +10,15 @@ import pytest
 from django.test import override_settings
 from django.urls import reverse
 
-from importer import jobs, queue
+from importer import queue
 from importer.connections.connection_kinds import open_location
 from importer.connections.protocols import folder as folders
 from importer.engine.errors import SourceMissing
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.jobs import lifecycle, report
+from importer.jobs.actions import commands
+from importer.jobs.sharing.hosts import leave_out
 from importer.models import Chunk, ImportJob, SourceConnection, SourceFile
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
@@ -75,14 +78,14 @@ class TestHandBack:
         job = ImportJob.objects.get(pk=scanning.pk)
         assert (job.status, job.step, job.step_failures) == (Status.LOADING, "", 0)
         assert job.left_out_json == [{"host": "blind", "place": "/data/in"}]
-        (message,) = placement.place(jobs.advance(job.pk))
+        (message,) = placement.place(lifecycle.advance(job.pk))
         assert (message.task, message.worker) == ("scan", "control@seeing")
         assert placement.hand_back(job, SourceMissing("gone"), "scan")
         assert len(ImportJob.objects.get(pk=job.pk).left_out_json) == 1
-        assert jobs.report(job)["hosts"] == {"left_out": job.left_out_json, "reading": []}
+        assert report.report(job)["hosts"] == {"left_out": job.left_out_json, "reading": []}
 
     def test_if_no_live_host_sees_it_the_problem_has_their_names(self, scanning: ImportJob):
-        jobs.leave_out(scanning.pk, "other", "/data/in")
+        leave_out(scanning.pk, "other", "/data/in")
         presence.announce("control@other", 2, ["control", "scan"], direct=True)
         scan_job(scanning.pk, lambda _job, _later: None)
         problem = ImportJob.objects.get(pk=scanning.pk).problem
@@ -146,10 +149,10 @@ def test_of_two_hosts_the_one_that_sees_the_folder_loads_the_file(
     stack.beat.stop()  # No sweep sends messages: the first ones go to the host that does not see the file.
     target = target_with(mariadb, "CREATE TABLE t (n INT, word VARCHAR(20))")
     request = ImportRequest(options=Options(chunk_bytes=8000, parallelism=2))
-    job = jobs.create(prepare(source, target, "t", request))
-    (scan,) = jobs.advance(job.pk)
+    job = commands.create(prepare(source, target, "t", request))
+    (scan,) = lifecycle.advance(job.pk)
     take(scan)
-    queue.send([replace(each, worker=blind) for each in jobs.advance(job.pk)])
+    queue.send([replace(each, worker=blind) for each in lifecycle.advance(job.pk)])
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the end of the import")
 
     job = ImportJob.objects.get(pk=job.pk)

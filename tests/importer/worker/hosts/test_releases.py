@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, tasks
+from importer import tasks
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address
 from importer.engine.plan import stored_plan
+from importer.jobs import lifecycle
+from importer.jobs.actions import commands
+from importer.jobs.steps.chunk_leases import claim_run
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.queue import Message
@@ -31,7 +34,7 @@ def newer(mariadb: Address, transactional_db, tmp_path: Path, monkeypatch: pytes
     path.write_text("n\n1\n2\n")
     with monkeypatch.context() as of_newer:
         of_newer.setattr(stored_plan, "FORMAT", NEWER)
-        job = jobs.create(prepare(uploads.register(path), target_with(mariadb, "CREATE TABLE t (n INT)"), "t"))
+        job = commands.create(prepare(uploads.register(path), target_with(mariadb, "CREATE TABLE t (n INT)"), "t"))
         advance(job)
         take(Message("scan", job.pk))
         advance(job)
@@ -61,11 +64,11 @@ def test_its_steps_and_chunks_are_not_taken(newer: ImportJob, redis, sent: list[
     before = state(newer)
     assert before[0] == ImportJob.Status.LOADING
     tasks.load_run(queued_chunk(newer))
-    assert jobs.claim_run(queued_chunk(newer)) is None
+    assert claim_run(queued_chunk(newer)) is None
     for task in ("scan", "verify", "arrange", "restore", "stage", "finish", "clean"):
         getattr(tasks, task)(newer.pk)
-    assert jobs.advance(newer.pk) == []
-    sweep_jobs(lambda job_id, _: jobs.advance(job_id))
+    assert lifecycle.advance(newer.pk) == []
+    sweep_jobs(lambda job_id, _: lifecycle.advance(job_id))
     assert state(newer) == before
     assert sent == []
 
@@ -73,7 +76,7 @@ def test_its_steps_and_chunks_are_not_taken(newer: ImportJob, redis, sent: list[
 def test_a_dead_worker_of_the_newer_release_is_left_to_that_release(newer: ImportJob, redis):
     newer.chunks.update(status=Chunk.Status.LOADING, lease="2020-01-01T00:00Z", attempt=1)
     before = state(newer)
-    sweep_jobs(lambda job_id, _: jobs.advance(job_id))
+    sweep_jobs(lambda job_id, _: lifecycle.advance(job_id))
     assert state(newer) == before
 
 
