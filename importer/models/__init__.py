@@ -4,7 +4,7 @@ Only `importer.jobs` changes the state of jobs and chunks, `importer.lab` of lab
 """
 
 from importer.models.channel import Channel, Notification, Subscription
-from importer.models.chunk import Chunk, RowFix
+from importer.models.chunk import Chunk, JobSeal, RowFix
 from importer.models.job import Attempt, ImportJob
 from importer.models.lab import Lab, Trial
 from importer.models.person import (
@@ -39,6 +39,7 @@ __all__ = [
     "ImportJob",
     "JobFact",
     "JobRecord",
+    "JobSeal",
     "Lab",
     "Level",
     "LimitCount",

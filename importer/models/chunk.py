@@ -1,4 +1,4 @@
-"""A chunk: a part of a job's file that is loaded completely or not at all; and corrections of its rejected rows."""
+"""A chunk: a part of a job's file that is loaded completely or not at all; seals, and corrections of rejected rows."""
 
 from django.conf import settings
 from django.db import models
@@ -57,8 +57,6 @@ class Chunk(models.Model):
     lease = models.DateTimeField(null=True, blank=True)
     # The target's id of the connection that loads it, which a sweep kills if the worker is dead.
     connection_id = models.BigIntegerField(null=True, blank=True)
-    # The number of the seal (importer/engine/load/seal.py) of the connection that has claimed it last; 0 for none.
-    seal = models.BigIntegerField(default=0, editable=False)
     # The process that has claimed it last (importer.lease.holder); "" before that.
     worker = models.CharField(max_length=100, blank=True, editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -92,6 +90,26 @@ class Chunk(models.Model):
     def range(self) -> ChunkRange:
         """The chunk's range. It is cached, because the scan's result never changes."""
         return ChunkRange(**{name: getattr(self, name) for name in RANGE})
+
+
+class JobSeal(models.Model):
+    """The seal (importer/engine/load/seal.py) of a connection that has loaded chunks of a job, or could have.
+
+    It stays when other connections take over its chunks: what it has committed may not be recorded. `key` is the job's
+    key in the ledger.
+    """
+
+    job = models.ForeignKey(ImportJob, models.CASCADE, related_name="seals")
+    key = models.UUIDField(editable=False)
+    number = models.BigIntegerField()
+    # A moment before it was opened: a server that has run since then has not lost it.
+    opened_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "key", "number"], name="one_record_of_a_seal")]
+
+    def __str__(self) -> str:
+        return f"seal {self.number} of import {self.job_id}"
 
 
 class RowFix(models.Model):

@@ -361,7 +361,8 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
         )
     )
     plan = noted(add_to_plan(plan, before, added).with_chunks_of(job.plan), job.plan.loaded_before)
-    plan = replace(plan, continues_empty=job.plan.fills_empty_table)
+    # What a first server has lost in a fail-over, the one that took its place may never have had.
+    plan = replace(plan, continues_empty=job.plan.fills_empty_table, server=job.plan.server)
     _try_session(job.target, plan, server)
     return plan
 

@@ -118,6 +118,7 @@ def _remove_chunks(pk: int, due: QuerySet[ImportJob], now: datetime) -> bool:
             return False
         JobRecord.objects.filter(pk=pk).update(**_kept(job))
         job.chunks.all().delete()
+        job.seals.all().delete()
         fixes.forget(job)
         ImportJob.objects.filter(pk=pk).update(chunks_removed_at=now)
         storage.forget(job)

@@ -114,7 +114,7 @@ class RunLoader:
         self.run = run
         self._loader, self._recorder, self._until = loader, recorder, until
         self._first_load: ChunkLoad | None = None
-        self._connection_id, self._seal = 0, 0
+        self._connection_id = 0
         self._keeper = LeaseKeeper.for_run(run)
         self._sent = live_progress.SentBytes(run.job.pk, str(run.key))
         self._left = list(run.chunks)
@@ -163,9 +163,10 @@ class RunLoader:
             self._connection_id = self._loader.connect()
             self._keeper.connected(self._connection_id)
             failpoints.reach("chunk.connected")
-            self._seal = self._loader.open_seal(self._first_load)
+            before = timezone.now()
+            seal = self._loader.open_seal(self._first_load)
             # Before the first commit, so that the application knows of each seal that counts a chunk.
-            self._keeper.require(chunk_leases.record_seal(self.run, self._seal))
+            self._keeper.require(chunk_leases.record_seal(self.run, seal, before))
             failpoints.reach("chunk.sealed")
         except Exception as error:
             return error
@@ -241,7 +242,7 @@ class RunLoader:
         """
         self._record(loaded)
         if last is not None:
-            return chunk_leases.extend_run(self.run, last, self._connection_id, self._seal)
+            return chunk_leases.extend_run(self.run, last, self._connection_id)
         if time.monotonic() - self._looked_at >= LOOK_SECONDS:
             self._looked_at = time.monotonic()
             self._ends = not chunk_leases.should_continue(self.run)

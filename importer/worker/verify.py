@@ -9,6 +9,7 @@ from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import connect
 from importer.engine.units import count_of
 from importer.jobs import lifecycle
+from importer.jobs.steps import chunk_leases
 from importer.jobs.steps.source_changes import find_changes, record_changes
 from importer.jobs.steps.staging import renew_step, staged_rows
 from importer.models import ImportJob
@@ -39,10 +40,14 @@ def verify_job(job_id: int, then: FollowUp) -> None:
 def lost_chunks(job: ImportJob) -> set[int]:
     """The numbers of the chunks that a fail-over has lost, with their rows. Raises Problem if only the ledger did."""
     address, key = job.target.address, str(job.key)
-    missing = verify.missing_chunks(address, key, lifecycle.planned_rows(job))
-    if missing:
-        with connect(address) as connection:
-            verify.see_all_commits(connection)
+    expected, seals = lifecycle.planned_rows(job), chunk_leases.known_seals(job)
+    if not expected:
+        return set()  # A file without rows: perhaps the target has no ledger yet.
+    with connect(address) as connection:
+        missing = verify.missing_chunks(connection, str(address), key, expected)
+        # Also where no chunk is missing: one may have been loaded again after its first seal was deleted with it.
+        verify.require_seals(connection, address, job.plan, key, seals)
+        if missing:
             verify.require_lost_rows(connection, address, job.plan, key, lifecycle.seconds_since(job, missing))
     return missing
 

@@ -48,8 +48,8 @@ class ChunkLoad:
     """One chunk of one job, and how to load it: `job` is the job's key in the ledger, `path` the source.
 
     `first`: no chunk of the job is known to be committed, so a missing ledger may be created. `seals`: the numbers of
-    the job's seals that are known to be committed, and how many seconds ago each was in use. `options` decide what
-    happens to bad rows and duplicates. `rejects` is the folder for reject files, which must exist; None keeps none.
+    the job's seals that are known to be committed, each with the seconds since a moment before it was opened. `options`
+    decide what happens to bad rows and duplicates. `rejects` is the folder for reject files; None keeps none.
     `storage`: where they are kept. `file_name` and `began` (UTC, as `2024-01-31 12:00:00`) are the values of columns
     that are filled with the file's name or the time of the load. `converted`: the source is a working copy that was
     made of another format.

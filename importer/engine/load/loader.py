@@ -221,9 +221,7 @@ class Loader:
 
     def _check_ledger(self, connection: LoaderConnection, chunk_load: ChunkLoad) -> None:
         job, where = chunk_load.job, str(chunk_load.address)
-        if lost := set(chunk_load.seals) - seal.present(connection, job):
-            seconds = min(chunk_load.seals[each] for each in lost)
-            verify.require_lost_rows(connection, self._address, chunk_load.plan, job, seconds)
+        verify.require_seals(connection, self._address, chunk_load.plan, job, chunk_load.seals)
         if chunk_load.seals or (chunk_load.first and not self._committed):
             ledger.create(connection)
         else:

@@ -1,5 +1,6 @@
 """Verifies a finished job: the row equation must balance, and the ledger must hold all of its chunks."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from importer.engine.errors import Problem
@@ -69,30 +70,38 @@ def check_finish(address: Address, job: str, rows: int) -> None:
         )
 
 
-def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[int]:
+def missing_chunks(connection: Connection, where: str, job: str, expected: dict[int, int]) -> set[int]:
     """The numbers of the chunks in `expected` (rows by chunk) that the ledger on the target does not hold.
 
     Before they are loaded again, require_lost_rows() makes sure that their rows are gone, too. Raises Problem if the
     ledger does not agree with itself (seal.py), or its row counts differ from the expected ones, which nothing in the
     protocol explains.
     """
-    if not expected:
-        return set()  # A file without rows: perhaps the target has no ledger yet.
-    with connect(address) as connection:
-        see_all_commits(connection)
-        if not ledger.exists(connection):
-            return set(expected)
-        seal.require_agreement(connection, job, str(address))
-        committed = ledger.rows_by_chunk(connection, job)
+    see_all_commits(connection)
+    if not ledger.exists(connection):
+        return set(expected)
+    seal.require_agreement(connection, job, where)
+    committed = ledger.rows_by_chunk(connection, job)
     differing = [number for number, rows in committed.items() if expected.get(number) != rows]
     if differing:
         raise Problem(
             f"The ledger's rows differ from the scan's for {count_of(len(differing), 'chunk')}, first for chunk"
             f" {min(differing)}.",
-            where=str(address),
+            where=where,
             advice=f"Look at {ledger.TABLE} WHERE job = '{job}' before trusting the table.",
         )
     return set(expected) - set(committed)
+
+
+def require_seals(
+    connection: Connection, address: Address, plan: ImportPlan, job: str, seals: Mapping[int, float]
+) -> None:
+    """Raise TargetProblem if rows may be in the table that a known seal counts which the ledger lacks.
+
+    `seals`: the numbers of those that are known to be committed, each with the seconds since a moment before that.
+    """
+    if gone := set(seals) - seal.present(connection, job):
+        require_lost_rows(connection, address, plan, job, min(seals[each] for each in gone))
 
 
 def require_lost_rows(connection: Connection, address: Address, plan: ImportPlan, job: str, seconds: float) -> None:

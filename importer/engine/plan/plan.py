@@ -118,7 +118,7 @@ class ImportPlan:
     loaded_before: EarlierLoad | None = None
     # Facts of table, server and file when the plan was made (planner/initial_conditions.py).
     seen: dict[str, int | float | str | bool] = field(default_factory=dict)
-    # Server.identity when the plan was made.
+    # Server.identity when the first plan of the import was made.
     server: str = ""
     # Of a new plan for the rest of an import: whether the table had no rows when its first attempt began.
     continues_empty: bool = False

@@ -251,10 +251,9 @@ def _forgotten(job: ImportJob) -> dict[str, Any]:
 
 
 def _chunk_values_again(job: ImportJob, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of chunks that load again. The new key of a mode that stages has no seals yet."""
-    unsealed = {"seal": 0} if job.stages else {}
+    """The values of chunks that load again."""
     again = {"status": Chunk.Status.PENDING, "attempt": 0, "deaths": 0, "lease": None, "problem": {}}
-    return {**again, **unsealed, **dict.fromkeys(COUNTS, 0), **_to_check_again(job, values)}
+    return {**again, **dict.fromkeys(COUNTS, 0), **_to_check_again(job, values)}
 
 
 def _to_check_again(job: ImportJob, values: Mapping[str, Any]) -> dict[str, bool]:

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Max, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from importer.engine.errors import Problem
@@ -25,7 +25,7 @@ from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.sharing.claimants import others_wait
 from importer.jobs.transitions import JobStep, Status, change, lock, not_before, unqueue, wait_ended, worked
 from importer.lease import backoff_seconds, holder, lease_end
-from importer.models import Chunk, ImportJob
+from importer.models import Chunk, ImportJob, JobSeal
 from importer.models.chunk import RANGE
 from importer.queue import Message
 
@@ -104,8 +104,8 @@ def claim_next_run(run: ChunkRun) -> ChunkRun | None:
     return claim_run(queued[0]) if queued else None
 
 
-def extend_run(run: ChunkRun, last: int, connection_id: int, seal: int) -> list[Chunk]:
-    """Extend a run while its last chunk, number `last`, loads on the connection with this seal. Returns the chunks.
+def extend_run(run: ChunkRun, last: int, connection_id: int) -> list[Chunk]:
+    """Extend a run while its last chunk, number `last`, loads on the connection. Returns the claimed chunks.
 
     Empty if the worker may not stay with the job. Near the end of the file, when a session's share is small, at most
     one chunk, of up to SHORT_BYTES.
@@ -115,7 +115,7 @@ def extend_run(run: ChunkRun, last: int, connection_id: int, seal: int) -> list[
     with transaction.atomic():
         if not _may_continue(run.job):
             return []
-        _claim(_next_chunks(run.job, last), run.key, connection_id=connection_id, seal=seal)
+        _claim(_next_chunks(run.job, last), run.key, connection_id)
     return _claimed(run.job, run.key, last)
 
 
@@ -146,15 +146,15 @@ def _other_work_waits(job: ImportJob, *, loading: bool) -> bool:
     return others_wait(job, loading=loading) or for_same_workers.filter(step__in=steps, step_failures=0).exists()
 
 
-def _claim(chunks: QuerySet[Chunk], key: UUID, **of_connection: int) -> int:
+def _claim(chunks: QuerySet[Chunk], key: UUID, connection_id: int | None = None) -> int:
     return chunks.update(
         status=Chunk.Status.LOADING,
         run=key,
         attempt=F("attempt") + 1,
         lease=lease_end(),
         started_at=timezone.now(),
+        connection_id=connection_id,
         worker=holder(),
-        **{"connection_id": None} | of_connection,
     )
 
 
@@ -204,16 +204,21 @@ def renew_run(run: ChunkRun, connection_id: int | None) -> bool:
         return lock(run.job.pk, *wanted) and bool(_held(run).update(lease=lease_end(), connection_id=connection_id))
 
 
-def record_seal(run: ChunkRun, seal: int) -> bool:
-    """Record the seal of the connection that loads the run's chunks. False: another worker was given them."""
-    return bool(_held(run).update(seal=seal))
+def record_seal(run: ChunkRun, seal: int, before: datetime) -> bool:
+    """Record the seal (0: none) that loads the run's chunks. False: another worker was given them.
+
+    `before` is a moment before it was opened.
+    """
+    if seal:
+        values = {"opened_at": before}
+        JobSeal.objects.get_or_create(job=run.job, key=run.job.key, number=seal, defaults=values)
+    return _held(run).exists()
 
 
 def known_seals(job: ImportJob) -> dict[int, float]:
-    """The seals that the job's chunks were last loaded with, and the seconds since each was certainly in use."""
-    sealed = job.chunks.filter(seal__gt=0, started_at__isnull=False).order_by()
-    used = sealed.values_list("seal").annotate(at=Max("started_at"))
-    return {seal: (timezone.now() - at).total_seconds() for seal, at in used}
+    """All seals that the job's chunks were loaded with, and the seconds since a moment before each was opened."""
+    opened = job.seals.filter(key=job.key).values_list("number", "opened_at")
+    return {number: (timezone.now() - at).total_seconds() for number, at in opened}
 
 
 def is_wanted(run: ChunkRun) -> bool:

@@ -94,7 +94,8 @@ def test_a_load_is_exact_with_each_setting(child: Address, source, options: Opti
     assert load_chunk(work, LoadCallbacks()).rows == 2
     assert load_chunk(replace(work, attempt=2), LoadCallbacks()).already
     assert rows_of(child) == [(1, 1), (1, 2)]
-    assert verify.missing_chunks(child, "job-1", {0: 2, 1: 5}) == {1}
+    with connect(child) as connection:
+        assert verify.missing_chunks(connection, "here", "job-1", {0: 2, 1: 5}) == {1}
 
 
 class TestForeignKeyChecks:

@@ -25,7 +25,7 @@ CHANGES: dict[str, Callable[[chunk_leases.ChunkRun], object]] = {
     "cancelled": lambda run: chunk_leases.record_cancelled(run, run.chunks[0]),
     "failed": lambda run: chunk_leases.record_failed(run, run.chunks[0], Problem("no")),
     "to be tried again": lambda run: chunk_leases.record_failed(run, run.chunks[0], Problem("no", retryable=True)),
-    "fetch": lambda run: chunk_leases.extend_run(run, run.chunks[0].number, 1, 0),
+    "fetch": lambda run: chunk_leases.extend_run(run, run.chunks[0].number, 1),
 }
 
 

@@ -158,7 +158,7 @@ def test_runs_grow_shorter_by_what_nobody_has_claimed(target: Target, tmp_path: 
     claimed = claim_run(first)
     assert claimed
     lengths, last = [len(claimed.chunks)], claimed.chunks[-1].number
-    while further := extend_run(claimed, last, 7, 0):
+    while further := extend_run(claimed, last, 7):
         lengths.append(len(further))
         last = further[-1].number
     assert lengths == sorted(lengths, reverse=True)
@@ -174,9 +174,9 @@ def test_a_run_is_extended_by_one_short_chunk_at_the_end(target: Target, tmp_pat
     assert claimed
     assert [chunk.number for chunk in claimed.chunks] == [0]
     monkeypatch.setattr(chunk_leases, "SHORT_BYTES", 1)
-    assert extend_run(claimed, 0, 7, 0) == []
+    assert extend_run(claimed, 0, 7) == []
     monkeypatch.undo()
-    assert [chunk.number for chunk in extend_run(claimed, 0, 7, 0)] == [2]
+    assert [chunk.number for chunk in extend_run(claimed, 0, 7)] == [2]
 
 
 @on_one_server
@@ -208,14 +208,14 @@ def test_a_run_is_not_made_longer_over_a_gap_or_in_a_pause(target: Target, tmp_p
     [first] = scanned(job)
     claimed = claim_run(first)
     assert claimed
-    assert [chunk.number for chunk in extend_run(claimed, 2, 7, 0)] == [3, 4]
+    assert [chunk.number for chunk in extend_run(claimed, 2, 7)] == [3, 4]
     job.chunks.filter(number=5).update(lease="2999-01-01T00:00Z")  # it failed, and waits for its next attempt
-    assert extend_run(claimed, 4, 7, 0) == []
+    assert extend_run(claimed, 4, 7) == []
     job.chunks.filter(number=5).update(lease=None)
     commands.pause(job.pk)
-    assert extend_run(claimed, 4, 7, 0) == []
+    assert extend_run(claimed, 4, 7) == []
     commands.resume(job.pk)
-    assert [chunk.number for chunk in extend_run(claimed, 4, 7, 0)] == [5, 6]
+    assert [chunk.number for chunk in extend_run(claimed, 4, 7)] == [5, 6]
 
 
 @on_one_server

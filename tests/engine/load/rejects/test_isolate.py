@@ -270,7 +270,8 @@ class TestParts:
         assert [each.rows for each in outcome.reasons] == [10]
         assert {path.name: path.read_bytes() for path in work.rejects.iterdir()} == written
         assert sorted(written) == ["00000000.csv", "00000000.json", "00000000.rejects"]
-        assert missing_chunks(database, "job-1", {0: 1000}) == set()
+        with connect(database) as connection:
+            assert missing_chunks(connection, "here", "job-1", {0: 1000}) == set()
 
     def test_of_a_failed_attempt_go_when_the_next_needs_none(self, database: Address, tmp_path: Path):
         run_sql(database, "CREATE TABLE t (n INT, v VARCHAR(9))")

@@ -76,7 +76,8 @@ def test_every_row_arrives_once(shop: Address, tmp_path: Path):
         load_chunk(replace(each, first=False) if each is chunk_loads[2] else each, LoadCallbacks())
     assert rows_of(shop, "SELECT n FROM t ORDER BY n") == [(n,) for n in range(10)]
     assert rows_of(shop, f"SELECT COUNT(*) FROM {ledger.TABLE}") == [(5,)]
-    assert verify.missing_chunks(shop, "job-1", dict.fromkeys(range(5), 2)) == set()
+    with connect(shop) as connection:
+        assert verify.missing_chunks(connection, "here", "job-1", dict.fromkeys(range(5), 2)) == set()
 
 
 def test_the_verification_waits_for_the_commits_of_other_nodes(shop: Address):
