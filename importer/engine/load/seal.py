@@ -121,6 +121,6 @@ def broken(job: str, where: str, found: str) -> TargetProblem:
     return TargetProblem(
         f"Somebody has changed the table {TABLE} during the import: it no longer tells which rows are in. {found}",
         where=where,
-        advice=f"Restore the rows of {TABLE} (WHERE job = '{job}') from a backup, then retry. Or take the import's rows"
-        " out of the table, and import the file as a new one. To continue could load rows twice.",
+        advice=f"If no row is in the table twice, restore the rows of {TABLE} (WHERE job = '{job}') from a backup, and"
+        " retry. Else take the import's rows out of the table, and import the file as a new one.",
     )
