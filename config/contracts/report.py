@@ -33,7 +33,7 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "hosts": {},
         "rejects": {},
         "notices": [],
-        "source_changes": [],
+        "outside_changes": [],
         "problem": None,
         "debug": {},
     }

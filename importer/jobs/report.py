@@ -79,7 +79,7 @@ def report(
                 "reasons_file": reasons_file and str(reasons_file),
             },
             "notices": job.notices,
-            "source_changes": job.source_changes_json or [],
+            "outside_changes": job.outside_changes_json or [],
             "problem": problem_values(job.problem) if job.problem else None,
             "debug": {
                 "status": job.status,

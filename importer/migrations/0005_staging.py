@@ -18,7 +18,7 @@ def read_flags(apps, editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0004_source_changes'),
+        ('importer', '0004_outside_changes'),
     ]
 
     operations = [

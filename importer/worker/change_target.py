@@ -7,11 +7,14 @@ from contextlib import contextmanager
 
 from config.telemetry import traces
 from importer.engine import failpoints
+from importer.engine.errors import Problem
+from importer.engine.load import verify
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
 from importer.engine.plan.plan import Reason
 from importer.engine.schema import added_columns, alter_table, foreign_keys
 from importer.engine.target import global_settings, temporary_changes
+from importer.engine.target.table_identity import read_identity
 from importer.engine.target.temporary_changes import DeferralRefused
 from importer.jobs.steps import target_changes
 from importer.jobs.transitions import release_step
@@ -90,10 +93,12 @@ def restore_job(job_id: int, then: FollowUp) -> None:
     since = time.monotonic()
     try:
         with traces.span("restore table", job.trace), keeper, _connected(job, keeper) as connection:
+            problem = _rows_gone(job, connection)
             table_exists = _restore(job, connection)
             seconds = round(time.monotonic() - since, 3)
-            table = job.plan.schema, job.plan.final_table
-            problem = foreign_keys.rows_refused(connection, *table, job.unchecked) if table_exists else None
+            if table_exists and not problem:
+                table = job.plan.schema, job.plan.final_table
+                problem = foreign_keys.rows_refused(connection, *table, job.unchecked)
         target_changes.record_restored(job, seconds, problem)
     except Exception as error:
         obstacle = as_problem(error, job, job)
@@ -101,6 +106,23 @@ def restore_job(job_id: int, then: FollowUp) -> None:
         then(job_id, target_changes.restore_failed(job, obstacle))
     else:
         then(job_id, ())
+
+
+def _rows_gone(job: ImportJob, connection: Connection) -> Problem | None:
+    """The problem that the table was emptied or exchanged after the last chunk. Building its keys changes its identity.
+
+    A table that does not exist is the restore's problem.
+    """
+    plan = job.plan
+    if job.status != ImportJob.Status.INDEXING or job.stages:
+        return None
+    now = read_identity(connection, plan.schema, plan.table)
+    try:
+        if now.created:
+            verify.require_same_table(connection, plan, str(job.key), now)
+    except Problem as problem:
+        return problem
+    return None
 
 
 def _restore(job: ImportJob, connection: Connection) -> bool:

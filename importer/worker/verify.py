@@ -10,7 +10,7 @@ from importer.engine.mysql.connection import connect
 from importer.engine.units import count_of
 from importer.jobs import lifecycle
 from importer.jobs.steps import chunk_leases
-from importer.jobs.steps.source_changes import find_changes, record_changes
+from importer.jobs.steps.outside_changes import find_changes, record_changes
 from importer.jobs.steps.staging import renew_step, staged_rows
 from importer.models import ImportJob
 from importer.queue import FollowUp

@@ -29,6 +29,7 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
   byte_count BIGINT UNSIGNED NOT NULL,
   digest CHAR(16) CHARACTER SET ascii NOT NULL,
   seal INT UNSIGNED NOT NULL DEFAULT 0,
+  table_identity VARCHAR(120) CHARACTER SET ascii NOT NULL DEFAULT '',
   loaded_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
   PRIMARY KEY (job, chunk)
 ) ENGINE=InnoDB COMMENT='Millrace: which chunks of which import are in'"""
@@ -85,7 +86,7 @@ def flaw(connection: Connection) -> tuple[str, str]:
         "SELECT ENGINE, (SELECT COUNT(*) FROM information_schema.STATISTICS AS s WHERE s.TABLE_SCHEMA = t.TABLE_SCHEMA"
         " AND s.TABLE_NAME = t.TABLE_NAME AND s.INDEX_NAME = 'PRIMARY' AND s.COLUMN_NAME IN ('job', 'chunk')),"
         " (SELECT COUNT(*) FROM information_schema.COLUMNS AS c WHERE c.TABLE_SCHEMA = t.TABLE_SCHEMA"
-        " AND c.TABLE_NAME = t.TABLE_NAME AND c.COLUMN_NAME = 'seal')"
+        " AND c.TABLE_NAME = t.TABLE_NAME AND c.COLUMN_NAME IN ('seal', 'table_identity'))"
         " FROM information_schema.TABLES AS t WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = %s",
         (TABLE,),
     )
@@ -97,10 +98,11 @@ def flaw(connection: Connection) -> tuple[str, str]:
                 "has no primary key of job and chunk, which keeps a chunk from loading twice",
                 "ADD PRIMARY KEY (job, chunk)",
             )
-        if not int(sealed):
+        if int(sealed) != 2:
             return (
-                "has no column seal, which shows whether rows are missing from it",
-                "ADD COLUMN seal INT UNSIGNED NOT NULL DEFAULT 0",
+                "has no columns seal and table_identity, which show what somebody changed",
+                "ADD COLUMN seal INT UNSIGNED NOT NULL DEFAULT 0,"
+                " ADD COLUMN table_identity VARCHAR(120) CHARACTER SET ascii NOT NULL DEFAULT ''",
             )
     return "", ""
 

@@ -45,6 +45,7 @@ from importer.engine.schema.table import read_definition, require_unchanged
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.target import staging
+from importer.engine.target.table_identity import TableIdentity, read_identity
 
 # Seconds after which a loader checks again that table and ledger are as planned: small chunks come more often.
 RECHECK_SECONDS = 1.0
@@ -66,7 +67,7 @@ class Loader:
         self._connection: LoaderConnection | None = None
         self._fd: Readable = -1
         self._checked_at: float | None = None
-        self._definition = ""
+        self._definition, self._identity = "", TableIdentity("", "", "")
         self._first = True
         # The seal of the connection; None before open_seal(), or without one.
         self._seal: seal.Seal | None = None
@@ -110,7 +111,7 @@ class Loader:
             with explain(str(self._address)):
                 self._check_preconditions(self._connection, chunk_load)
                 if not self._seal and chunk_load.plan.rolls_back:
-                    self._seal = seal.open_seal(self._connection, chunk_load.job)
+                    self._seal = seal.open_seal(self._connection, chunk_load.job, self._identity)
         except BaseException:
             self.close()
             raise
@@ -215,6 +216,8 @@ class Loader:
         if self._checked_at is None or not self._seal:
             self._check_ledger(connection, chunk_load)
         self._check_table(connection, chunk_load.plan)
+        self._identity = read_identity(connection, chunk_load.plan.schema, chunk_load.plan.table)
+        verify.require_same_table(connection, chunk_load.plan, chunk_load.job, self._identity)
         # These reads hold locks on the tables' definitions until the transaction ends.
         execute(connection, "ROLLBACK")
         self._checked_at = time.monotonic()

@@ -17,6 +17,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.ledger import DENIED, FINISH, FIRST_SEAL, TABLE, Entry
 from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.target.table_identity import TableIdentity
 from importer.engine.units import count_of
 
 _COUNT_SQL = (
@@ -60,15 +61,19 @@ class Seal:
         )
 
 
-def open_seal(connection: Connection, job: str) -> Seal | None:
-    """Commit a new seal; None if the account may not UPDATE the ledger: it then loads without one."""
+def open_seal(connection: Connection, job: str, identity: TableIdentity) -> Seal | None:
+    """Commit a new seal, with the identity of the table that its connection loads into.
+
+    None if the account may not UPDATE the ledger: it then loads without one.
+    """
     seal = Seal(job, FIRST_SEAL + secrets.randbelow(FINISH - FIRST_SEAL))
     entry = Entry(job, seal.number, 0, 0, 0, f"{0:016x}", seal.number)
     if not ledger.insert(connection, entry):
         execute(connection, "ROLLBACK")
-        return open_seal(connection, job)  # Another connection has this number.
+        return open_seal(connection, job, identity)  # Another connection has this number.
+    sql = f"UPDATE {TABLE} SET table_identity = %s WHERE job = %s AND chunk = %s"
     try:
-        execute(connection, f"UPDATE {TABLE} SET attempt = 0 WHERE job = %s AND chunk = %s", (job, seal.number))
+        execute(connection, sql, (str(identity), job, seal.number))
     except MySQLdb.OperationalError as error:
         execute(connection, "ROLLBACK")
         if error.args[0] not in DENIED:
@@ -114,6 +119,12 @@ def present(connection: Connection, job: str) -> set[int]:
         if error.args[0] != ER.NO_SUCH_TABLE:
             raise
         return set()
+
+
+def table_identities(connection: Connection, job: str) -> set[TableIdentity]:
+    """The identities of the table that the job's connections have loaded into."""
+    sql = f"SELECT DISTINCT table_identity FROM {TABLE} WHERE job = %s AND chunk >= %s AND chunk < %s"
+    return {TableIdentity.parse(text) for (text,) in fetch_all(connection, sql, (job, FIRST_SEAL, FINISH))}
 
 
 def broken(job: str, where: str, found: str) -> TargetProblem:

@@ -3,15 +3,29 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load import ledger, seal
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server, read_uptime
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.target.table_identity import TableIdentity, read_identity
 from importer.engine.units import count_of
 
 # Seconds by which the application's clock and the time of a record may be off.
 UPTIME_MARGIN = 5
+
+
+@dataclass(frozen=True)
+class TableChange:
+    """What other sessions did with the target's table during the load: `kind` is rows or altered.
+
+    The table has `rows` more than it should, or fewer if negative. `what` and `advice` are a sentence each.
+    """
+
+    kind: str
+    what: str
+    advice: str
+    rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -123,3 +137,69 @@ def require_lost_rows(connection: Connection, address: Address, plan: ImportPlan
             return
         why = "The server has run without a break since they were committed, so their rows are still in the table."
     raise seal.broken(job, str(address), f"Commits that are known are missing from it. {why}")
+
+
+def require_same_table(connection: Connection, plan: ImportPlan, job: str, now: TableIdentity) -> bool:
+    """Whether the table may be another one than the job's connections have loaded into.
+
+    Raises TargetProblem if rows are missing, too: it was emptied, exchanged, or dropped and created again. All rows
+    are there after other sessions altered or rebuilt the table.
+    """
+    if not any(each.differs_from(now) for each in seal.table_identities(connection, job)):
+        return False
+    found, known = ledger.compare_rows(connection, job, plan.schema, plan.table)
+    if found < known:
+        raise _rows_gone(plan, found, known, "was emptied, exchanged or created again during the import")
+    return True
+
+
+def _rows_gone(plan: ImportPlan, found: int, known: int, how: str) -> TargetProblem:
+    return TargetProblem(
+        f"The table {plan.table} {how}: it has {count_of(found, 'row')}, and {known:,} were committed.",
+        where=f"{plan.schema}.{plan.table}",
+        advice="Find out who did it, and whether its rows are in a table of another name. Then take the import's rows"
+        " out of this one, and import the file as a new one.",
+    )
+
+
+def compare_table(address: Address, plan: ImportPlan, job: str, *, altered: bool, retried: bool) -> TableChange | None:
+    """What other sessions did with the table during the load, as far as the server tells; None if nothing is seen.
+
+    `altered`: the import itself has altered the table since the last chunk, so that its identity tells nothing.
+    `retried`: an earlier attempt failed, perhaps for missing rows. Raises TargetProblem as require_same_table() does,
+    and if rows are missing after a retry.
+    """
+    with connect(address) as connection:
+        see_all_commits(connection)
+        if not ledger.exists(connection):
+            return None
+        now = read_identity(connection, plan.schema, plan.table)
+        other = not altered and require_same_table(connection, plan, job, now)
+        if plan.fills_empty_table:
+            found, known = ledger.compare_rows(connection, job, plan.schema, plan.table)
+            if found < known and retried:
+                raise _rows_gone(plan, found, known, "was emptied, or rows were deleted from it")
+            return _row_change(plan.table, found, known)
+    if other:
+        return TableChange(
+            "altered",
+            f"Another session altered, rebuilt or exchanged the table {plan.table} during the load.",
+            "Its rows before the import are not counted: if it was exchanged, look for the other table.",
+        )
+    return None
+
+
+def _row_change(table: str, found: int, known: int) -> TableChange | None:
+    """The change of a table that was empty at the start; None if it has the rows that were committed."""
+    if found == known:
+        return None
+    more, did = f"{found - known:,} more", "added rows"
+    if found < known:
+        more, did = f"{known - found:,} fewer", "deleted rows, or emptied it,"
+    return TableChange(
+        "rows",
+        f"The table {table} has {count_of(found, 'row')} now, {more} than this import has put into it: other sessions"
+        f" {did} during the load.",
+        "Find out who else writes into the table, and whether that is meant.",
+        found - known,
+    )

@@ -148,7 +148,7 @@ def report_lines(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
         yield slower["words"]
     yield from kind_lines(report["rejects"].get("reasons") or (), report["notices"])
     yield from _rejects(report, prefix)
-    yield from (f"{each['what']} {each['advice']}" for each in report["source_changes"])
+    yield from (f"{each['what']} {each['advice']}" for each in report["outside_changes"])
     yield from (cause_line(each) for each in report["why"])
 
 

@@ -159,8 +159,8 @@ class PresentAttempt(models.Model):
     # The hosts that do not see the file, whose workers get no step that reads it (importer.jobs.sharing.hosts.LeftOut,
     # as JSON).
     left_out_json = models.JSONField(default=list, blank=True, editable=False)
-    # What has changed in the file since it was read (importer.jobs.steps.source_changes.SourceChange as JSON).
-    source_changes_json = models.JSONField(default=list, null=True, blank=True, editable=False)
+    # What others have changed in file and table (importer.jobs.steps.outside_changes.OutsideChange as JSON).
+    outside_changes_json = models.JSONField(default=list, null=True, blank=True, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
     # Rows by loading time, and the seconds of all attempts (outcomes/attempts.py). Stored at the end, so that the
     # database can sort ten thousand jobs by them.

@@ -47,6 +47,13 @@ def test_a_job_of_an_older_version_has_no_card(browser, user):
 
 
 def test_a_file_that_has_grown_is_named(browser):
-    change = {"file": "a.csv", "kind": "grown", "bytes": 7, "what": "7 bytes were appended.", "advice": "Import them."}
-    html = page(browser, make_job(ImportJob.Status.SUCCEEDED, balanced=True, source_changes_json=[change]))
+    change = {
+        "of": "file",
+        "name": "a.csv",
+        "kind": "grown",
+        "bytes": 7,
+        "what": "7 bytes were appended.",
+        "advice": "Import them.",
+    }
+    html = page(browser, make_job(ImportJob.Status.SUCCEEDED, balanced=True, outside_changes_json=[change]))
     assert "7 bytes were appended. Import them." in html

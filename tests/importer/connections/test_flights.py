@@ -93,7 +93,7 @@ def planned(connection: SourceConnection, database) -> ImportJob:
 def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path: Path, flights, request):
     settings.UPLOAD_DIR = tmp_path / "uploads"
     job = run(planned(request.getfixturevalue(f"{kind}_source"), database))
-    assert (job.status, job.balanced, job.source_changes_json) == ("succeeded", True, []), job.problem
+    assert (job.status, job.balanced, job.outside_changes_json) == ("succeeded", True, []), job.problem
     with connect(database) as server:
         assert fetch_all(server, "SELECT COUNT(*), MIN(day) FROM flights") == [(ROWS, 1)]
     # Where ranges can be read, nothing was copied.
@@ -122,7 +122,7 @@ def test_a_file_that_is_written_meanwhile(
         (root / "flights-20130101.csv").write_bytes(written)
     job = run(job)
     assert (job.status, job.loaded_rows) == ("succeeded", ROWS)
-    assert [(each["kind"], each["bytes"]) for each in job.source_changes_json] == [change]
+    assert [(each["kind"], each["bytes"]) for each in job.outside_changes_json] == [change]
 
 
 @on_one_server
@@ -134,6 +134,6 @@ def test_a_place_that_does_not_answer_at_the_end_is_named(
     until(job, "verify")
     SourceConnection.objects.update(base="http://127.0.0.1:9")
     job = run(job)
-    (change,) = job.source_changes_json
+    (change,) = job.outside_changes_json
     assert (job.status, change["kind"]) == ("succeeded", "unknown")
     assert change["what"].startswith("Whether flights-20130101.csv has changed since it was read is not known: ")

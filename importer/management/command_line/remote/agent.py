@@ -31,7 +31,7 @@ not null. An import with the outcome "waits for approval" has written nothing: `
 # The parts of a report that an agent needs. The page of the import shows a person all of it.
 SHOWN = (
     *("job", "outcome", "balanced", "rows", "reading", "plan", "loaded_before"),
-    *("approval", "rejects", "notices", "source_changes", "problem"),
+    *("approval", "rejects", "notices", "outside_changes", "problem"),
 )
 
 

@@ -1,8 +1,8 @@
-"""What has changed in an import's file since it was read: looked at once all of its rows are in.
+"""What others have changed during an import, which it survives: looked at once all of its rows are in.
 
-Each chunk was compared with the scan while it was sent, so the table has the rows of the file that was scanned. What
-happened to the file behind that, nothing else notices: rows that were appended, or a file that was cut, replaced or
-edited after its rows were sent.
+Of the file: each chunk was compared with the scan while it was sent, so the table has the rows of the file that was
+scanned. Rows that were appended later, or a file that was cut, replaced or edited after its rows were sent, are noticed
+here alone. Of the table: rows that other sessions added or deleted (engine/load/verify.py).
 """
 
 from collections.abc import Callable, Iterator
@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from importer.engine.errors import Problem
+from importer.engine.load import verify
 from importer.models import ImportJob, SourceFile
 from importer.sources.in_place import version_of
 from importer.sources.upload_storage import fingerprint
@@ -21,31 +22,49 @@ CONTINUED = " They continue its last record, which had no line end: the last row
 
 
 @dataclass(frozen=True)
-class SourceChange:
-    """A change of one file: `kind` is grown, changed, or unknown if its place does not answer; `bytes` were added."""
+class OutsideChange:
+    """A change of a file or of the table, by name.
 
-    file: str
+    `kind` of a file: grown, changed, or unknown if its place does not answer; of a table: rows or altered. `bytes` were
+    appended to the file; the table has `rows` more than it should, or fewer if negative.
+    """
+
+    of: str
+    name: str
     kind: str
-    bytes: int
     what: str
     advice: str
+    bytes: int = 0
+    rows: int = 0
 
 
-def find_changes(job: ImportJob, keep_alive: Callable[[], object]) -> list[SourceChange]:
-    """The changes of the job's files since they were read. `keep_alive` is called while a file is read to compare it.
+def find_changes(job: ImportJob, keep_alive: Callable[[], object]) -> list[OutsideChange]:
+    """The changes of the job's files since they were read, and of its table since the first chunk.
 
-    A file that is gone has not changed: its writer has moved it away. An upload never changes.
+    `keep_alive` is called while a file is read to compare it. A file that is gone has not changed: its writer has moved
+    it away. An upload never changes. Raises TargetProblem if the table has lost the import's rows.
     """
-    return [change for each in job.source.files for change in _changes_of(job, each, keep_alive)]
+    of_files = [change for each in job.source.files for change in _changes_of(job, each, keep_alive)]
+    return [*of_files, *_changes_of_table(job)]
 
 
-def record_changes(job: ImportJob, changes: list[SourceChange]) -> None:
+def record_changes(job: ImportJob, changes: list[OutsideChange]) -> None:
     """Record the changes with the job. The job ends next, which increases its version."""
-    job.source_changes_json = [asdict(each) for each in changes]
-    ImportJob.objects.filter(pk=job.pk).update(source_changes_json=job.source_changes_json)
+    job.outside_changes_json = [asdict(each) for each in changes]
+    ImportJob.objects.filter(pk=job.pk).update(outside_changes_json=job.outside_changes_json)
 
 
-def _changes_of(job: ImportJob, source: SourceFile, keep_alive: Callable[[], object]) -> Iterator[SourceChange]:
+def _changes_of_table(job: ImportJob) -> Iterator[OutsideChange]:
+    """None in a mode that stages: its rows were counted when they moved into the table."""
+    if job.stages:
+        return
+    altered, retried = job.temporary_changes is not None, job.attempts > 1
+    change = verify.compare_table(job.target.address, job.plan, str(job.key), altered=altered, retried=retried)
+    if change:
+        yield OutsideChange("table", job.table_name, change.kind, change.what, change.advice, rows=change.rows)
+
+
+def _changes_of(job: ImportJob, source: SourceFile, keep_alive: Callable[[], object]) -> Iterator[OutsideChange]:
     if source.connection is None:
         if not source.owned and source.found_etag:
             yield from _changes_here(job, source, keep_alive)
@@ -56,7 +75,7 @@ def _changes_of(job: ImportJob, source: SourceFile, keep_alive: Callable[[], obj
         seen = operations.seen(source.connection, source.found_name)
     except Problem as problem:
         what = f"Whether {source.name} has changed since it was read is not known: {problem.what}"
-        yield SourceChange(source.name, "unknown", 0, what, "Look at the file at its place.")
+        yield OutsideChange("file", source.name, "unknown", what, "Look at the file at its place.")
         return
     if not seen or not _is_other(seen, source):
         return
@@ -73,7 +92,7 @@ def _is_other(seen: "ListedFile", source: SourceFile) -> bool:
     return seen.size is not None and seen.size != source.size
 
 
-def _changes_here(job: ImportJob, source: SourceFile, keep_alive: Callable[[], object]) -> Iterator[SourceChange]:
+def _changes_here(job: ImportJob, source: SourceFile, keep_alive: Callable[[], object]) -> Iterator[OutsideChange]:
     """The change of a file of this host. The time of its last status change shows an edit that kept size and time."""
     try:
         now = source.file.stat()
@@ -98,14 +117,15 @@ def _continues_record(job: ImportJob, source: SourceFile) -> bool:
         return not set(file.read(2)) & set(b"\r\n")
 
 
-def _grown(source: SourceFile, more: int, what: str, continued: bool = False) -> SourceChange:
+def _grown(source: SourceFile, more: int, what: str, continued: bool = False) -> OutsideChange:
     advice = (
         f"Import what is behind byte {source.size:,} as a file of its own, with the header. The whole file again would"
         " load its first rows twice, except in the modes replace and upsert."
     )
-    return SourceChange(source.name, "grown", more, f"{what}; they are not loaded.{CONTINUED * continued}", advice)
+    what = f"{what}; they are not loaded.{CONTINUED * continued}"
+    return OutsideChange("file", source.name, "grown", what, advice, bytes=more)
 
 
-def _changed(source: SourceFile) -> SourceChange:
+def _changed(source: SourceFile) -> OutsideChange:
     what = f"{source.name} was changed or replaced after its rows were read: the table has the rows from before."
-    return SourceChange(source.name, "changed", 0, what, "Import the file again if the present ones are wanted.")
+    return OutsideChange("file", source.name, "changed", what, "Import the file again if the present ones are wanted.")

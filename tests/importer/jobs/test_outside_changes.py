@@ -77,7 +77,7 @@ def test_after_all_rows_were_sent(target: Target, file: Path, act: Callable[[Pat
     act(file)
     job = run(job)
     assert (job.status, job.loaded_rows, job.balanced) == (Status.SUCCEEDED, ROWS, True)
-    changes = report.report(job)["source_changes"]
+    changes = report.report(job)["outside_changes"]
     assert [(each["kind"], each["bytes"]) for each in changes] == kinds
     if act is append:
         assert changes[0]["what"] == "7 bytes were appended to rows.csv after the scan; they are not loaded."
@@ -95,7 +95,7 @@ def test_before_the_last_rows_are_sent(target: Target, file: Path, act: Callable
     if status == Status.FAILED:
         assert job.problem["kind"] == "SourceChanged"
     else:
-        assert [each["kind"] for each in job.source_changes_json] == ["grown"]
+        assert [each["kind"] for each in job.outside_changes_json] == ["grown"]
 
 
 def test_bytes_that_continue_the_last_record_are_named(target: Target, file: Path):
@@ -105,7 +105,7 @@ def test_bytes_that_continue_the_last_record_are_named(target: Target, file: Pat
     until(job, "verify")
     with file.open("a") as out:
         out.write(" and more\n")
-    (change,) = run(job).source_changes_json
+    (change,) = run(job).outside_changes_json
     assert "the last row in the table is incomplete" in change["what"]
 
 
@@ -117,5 +117,5 @@ def test_a_packed_file_that_grew(target: Target, file: Path):
     until(job, "verify")
     more = gzip.compress(b"1,more\n")
     packed.write_bytes(packed.read_bytes() + more)
-    (change,) = run(job).source_changes_json
+    (change,) = run(job).outside_changes_json
     assert (change["kind"], change["bytes"]) == ("grown", len(more))

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='importjob',
-            name='source_changes_json',
+            name='outside_changes_json',
             field=models.JSONField(blank=True, default=list, editable=False, null=True),
         ),
     ]

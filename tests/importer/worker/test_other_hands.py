@@ -1,0 +1,106 @@
+"""Other sessions that empty, exchange or change the target's table while it loads, on both servers."""
+
+from pathlib import Path
+
+import pytest
+
+from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.jobs.actions.commands import retry
+from importer.jobs.report import report
+from importer.models import ImportJob, Target
+from importer.worker import load_chunks
+from tests.importer.steps import created, queued, run, until
+from tests.importer.word_file import word_file
+from tests.targets import target_with
+
+pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.both_servers]
+
+ROWS = 3000
+Status = ImportJob.Status
+EMPTIED = {
+    "truncated": ["TRUNCATE TABLE t"],
+    "exchanged": ["CREATE TABLE u LIKE t", "RENAME TABLE t TO old, u TO t"],
+    "created again": ["CREATE TABLE u LIKE t", "DROP TABLE t", "RENAME TABLE u TO t"],
+}
+
+
+@pytest.fixture
+def target(database, transactional_db) -> Target:
+    return target_with(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), KEY (word))", name="t")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return word_file(tmp_path / "words.csv", range(ROWS))
+
+
+def sql(target: Target, *statements: str) -> None:
+    with connect(target.address) as connection:
+        for statement in statements:
+            execute(connection, statement)
+
+
+def rows(target: Target) -> int:
+    with connect(target.address) as connection:
+        return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
+
+
+def with_one_run_loaded(job: ImportJob) -> None:
+    until(job, "load_run")
+    load_chunks.load(queued(job)[0].id, lambda _job, _later: None)
+
+
+MOMENTS = {
+    "after a run of chunks": with_one_run_loaded,
+    "before the keys are built": lambda job: until(job, "restore"),
+    "before the verification": lambda job: until(job, "verify"),
+}
+
+
+@pytest.mark.parametrize("hands", EMPTIED)
+@pytest.mark.parametrize(
+    ("moment", "indexes", "rows_before"),
+    [
+        ("after a run of chunks", "defer", 0),
+        ("after a run of chunks", "keep", 1),
+        ("before the keys are built", "defer", 0),
+        ("before the verification", "keep", 0),
+        ("before the verification", "keep", 1),
+    ],
+)
+def test_an_import_fails_if_its_table_lost_its_rows(
+    target: Target, file: Path, hands: str, moment: str, indexes: str, rows_before: int
+):
+    """A retry fails, too."""
+    if rows_before:
+        sql(target, "INSERT INTO t VALUES (-1, 'old')")
+    job = created(target, file, indexes=indexes)
+    MOMENTS[moment](job)
+    sql(target, *EMPTIED[hands])
+    left = rows(target)
+    for _ in range(2):
+        job = run(job)
+        assert (job.status, job.balanced) == (Status.FAILED, False), job.outside_changes_json
+        assert f"t was emptied, exchanged or created again during the import: it has {left} rows" in job.problem["what"]
+        assert rows(target) == left
+        retry(job.pk)
+
+
+@pytest.mark.parametrize("hands", ["OPTIMIZE TABLE t", "ALTER TABLE t COMMENT 'x'", "CREATE INDEX more ON t (n, word)"])
+def test_an_import_survives_a_table_that_keeps_its_rows(target: Target, file: Path, hands: str):
+    job = created(target, file, indexes="keep")
+    with_one_run_loaded(job)
+    sql(target, hands)
+    job = run(job)
+    assert (job.status, job.loaded_rows, job.outside_changes_json) == (Status.SUCCEEDED, ROWS, [])
+
+
+@pytest.mark.parametrize(("hands", "more"), [("DELETE FROM t WHERE n < 2", -2), ("INSERT INTO t VALUES (-1, 'x')", 1)])
+def test_rows_of_others_are_told(target: Target, file: Path, hands: str, more: int):
+    job = created(target, file)
+    until(job, "verify")
+    sql(target, hands)
+    job = run(job)
+    assert (job.status, job.balanced) == (Status.SUCCEEDED, True)
+    (change,) = report(job)["outside_changes"]
+    assert (change["of"], change["name"], change["kind"], change["rows"]) == ("table", "t", "rows", more)
