@@ -341,6 +341,9 @@ REDIS_URL = server_url("REDIS_URL", secret("REDIS_URL"), secret("REDIS_PASSWORD"
 # --- Celery: what depends on the environment; config/celery_settings.py has the rest ---
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
+CELERY_BEAT_SCHEDULER = "config.beat:Scheduler"
+# The longest sleep: a clock that was set back is noticed after it.
+CELERY_BEAT_MAX_LOOP_INTERVAL = TICK_SECONDS
 CELERY_BEAT_SCHEDULE = {
     # A message that waited longer than one period is superseded by the next one.
     name: {"task": f"importer.tasks.{name}", "schedule": seconds, "options": {"expires": seconds}}

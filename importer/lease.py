@@ -40,6 +40,23 @@ def backoff_seconds(failures: int) -> int:
     return delay
 
 
+def longest_lease() -> timedelta:
+    """How far ahead the end of a lease may lie: of one that is claimed or renewed now, or postponed for longest."""
+    return timedelta(seconds=max(settings.LEASE_SECONDS, LONGEST_BACKOFF))
+
+
+def shorten(rows: QuerySet[Any], field: str, most: timedelta | None = None) -> int:
+    """Shorten the times that lie further ahead than `most`, by default longest_lease(). Returns the number of rows.
+
+    They were written before the clock was set back, or by a host whose clock is ahead. A living holder renews its lease
+    from now on, and that of a dead one ends after at most this time, whatever clocks have shown.
+    """
+    latest = timezone.now() + (longest_lease() if most is None else most)
+    ahead = rows.filter(**{f"{field}__gt": latest})
+    # An update that finds nothing takes SQLite's lock for writing all the same.
+    return ahead.update(**{field: latest}) if ahead.exists() else 0
+
+
 def change(rows: QuerySet[Any], **values: Any) -> bool:
     """Set the values and increase `version`, which pages compare. False: no row is in the expected state."""
     return bool(rows.update(version=F("version") + 1, **values))

@@ -17,7 +17,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import format_of
 from importer.jobs.lifecycle import table_owner
 from importer.models import Chunk, ImportJob
-from importer.models.outcomes.phases import last_sign
+from importer.models.outcomes.phases import last_sign, seconds_ahead
 from importer.models.outcomes.step_kinds import QUEUED
 from importer.queue import queue_of
 from importer.sources.room import fullest_disk, in_words
@@ -32,7 +32,7 @@ RECENT_SECONDS = 30
 def facts_of(job: ImportJob) -> Facts:
     """The facts of an import, with a few short queries. The import has its target and source."""
     now = timezone.now()
-    known = Facts(job.pk, job.status, job.schema_name, job.table_name, job.target.name)
+    known = Facts(job.pk, job.status, job.schema_name, job.table_name, job.target.name, ahead=seconds_ahead(job, now))
     if job.status in (Status.WAITING, Status.UNAPPROVED, Status.PAUSED):
         owner = table_owner(job)
         silent = None if job.status != Status.WAITING else silent_since(job, now)
@@ -68,8 +68,8 @@ def facts_of(job: ImportJob) -> Facts:
 
 def silent_since(job: ImportJob, now: datetime) -> datetime | None:
     """When a process last worked on the import, if that is longer ago than a lease, and no worker runs; else None."""
-    last = last_sign(job)
-    if job.ended or (now - last).total_seconds() < settings.LEASE_SECONDS or job.source.arriving:
+    last = last_sign(job, now)
+    if job.ended or 0 <= (now - last).total_seconds() < settings.LEASE_SECONDS or job.source.arriving:
         return None
     return None if presence.parallel_loads(job.target.label) else last
 

@@ -23,6 +23,7 @@ from importer.lab import approval, trials
 from importer.lab.cleanup import leave, remove_sample
 from importer.lab.setup import prepare_lab
 from importer.lab.transitions import Status, backoff, change, change_held, claim, connected, end, lease_keeper, release
+from importer.lease import shorten
 from importer.models import ImportJob, Lab, Target, Trial
 from importer.queue import Message
 from importer.worker import local_pool, sweep
@@ -189,6 +190,7 @@ def finish(
 
 def end_abandoned(target: Target) -> None:
     """End the experiments on the target whose process is gone: the lease has expired or was released too early."""
+    shorten(Lab.objects.filter(target=target), "lease")
     unclaimed = Q(lease=None) | Q(lease__lte=timezone.now())
     left = Lab.objects.filter(unclaimed, target=target).exclude(status__in=Lab.ENDED)
     for lab in left:

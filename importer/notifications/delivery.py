@@ -15,6 +15,7 @@ from django.utils import timezone
 from importer import queue
 from importer.engine import failpoints
 from importer.engine.errors import Problem
+from importer.lease import shorten
 from importer.models import Channel, Notification
 from importer.notifications.channel_kinds import kind_of
 from importer.queue import Message
@@ -50,6 +51,8 @@ def send(notice_id: int) -> None:
 
 def due() -> list[int]:
     """For each free channel, the id of the notification that has been due the longest."""
+    shorten(Notification.objects.filter(status=Status.WAITING), "next_at", timedelta(seconds=LONGEST_DELAY))
+    shorten(Channel.objects.all(), "free_at", max(LEASE, timedelta(seconds=LONGEST_PAUSE)))
     return _due(Channel.objects.filter(_free()))
 
 

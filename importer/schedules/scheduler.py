@@ -15,12 +15,13 @@ from django.utils import timezone
 
 from importer.engine import failpoints
 from importer.engine.errors import Problem
+from importer.lease import shorten
 from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.queue import Message
 from importer.schedules import recurrence
 from importer.schedules.events import record_event
-from importer.schedules.transitions import UNENDED, Status, touch
+from importer.schedules.transitions import LONGEST_PAUSE, UNENDED, Status, touch
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ Then = Callable[[Sequence[Message]], None]
 
 MOST_SCHEDULES = 500  # schedules per tick, the longest due first, so that a tick is short
 MOST_WOKEN = 500
+LONGEST = timedelta(seconds=LONGEST_PAUSE)  # until a run is tried again, or a folder is looked at
 MISSED = "missed"  # the note of due times that passed while nothing ran
 MOST_WAITING = 100  # runs of one schedule; further due times are skipped, since a hanging run would pile them up
 
@@ -35,6 +37,7 @@ MOST_WAITING = 100  # runs of one schedule; further due times are skipped, since
 def tick(then: Then) -> None:
     """Process all schedules that are due. `then` gets the next messages."""
     now = timezone.now()
+    _shorten()
     for schedule in _due(now):
         failpoints.reach("schedule.due")
         try:
@@ -46,6 +49,17 @@ def tick(then: Then) -> None:
             log.exception("schedule %s could not be taken up", schedule.pk)
     _notify_late_runs(now)
     then(_wake_idle_runs(now))
+
+
+def _shorten() -> None:
+    """Shorten times that lie too far ahead since the clock was set back (lease.shorten()).
+
+    A due time by the clock stays: the due times before it have their runs.
+    """
+    unended = ScheduleRun.objects.filter(status__in=UNENDED)
+    shorten(unended, "woken_at")
+    shorten(unended, "retry_at", LONGEST)
+    shorten(Schedule.objects.filter(trigger=Schedule.Trigger.ARRIVAL), "next_due_at", LONGEST)
 
 
 def _due(now: datetime) -> list[Schedule]:

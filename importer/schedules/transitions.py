@@ -13,6 +13,7 @@ from importer.worker.heartbeat import LeaseKeeper
 Status = ScheduleRun.Status
 Outcome = DiscoveredFile.Outcome
 LEASE = lease.Lease(ScheduleRun)
+LONGEST_PAUSE = 3600 * 6  # seconds between two attempts of a run
 UNENDED = [Status.WAITING, Status.FINDING, Status.LOADING]
 
 

@@ -16,7 +16,8 @@ from importer.jobs.steps import staging
 from importer.jobs.steps.chunk_leases import ChunkRun, record_loaded
 from importer.jobs.steps.lease_recovery import expire_run, expired_runs
 from importer.jobs.steps.table_backup import pending_backups, release_backup
-from importer.models import ImportJob, Target
+from importer.lease import shorten
+from importer.models import Examination, ImportJob, Lab, ScheduleRun, Target
 from importer.queue import FollowUp
 from importer.sources import abandoned
 from importer.worker import load_chunks, working_copies
@@ -48,6 +49,8 @@ def release_backups(of_jobs: Iterable[ImportJob]) -> None:
 
 def sweep_jobs(then: FollowUp) -> None:
     """Repair the consequences of lost messages and dead workers. Idempotent."""
+    for leased in (Lab, ScheduleRun, Examination):
+        shorten(leased._default_manager.all(), "lease")
     expire_runs(expired_runs())
     release_backups(pending_backups())
     for job_id in (*lifecycle.unended(), *staging.leftovers()):

@@ -1,5 +1,6 @@
 """Recovers chunks whose lease has expired: their worker died, or their message was lost."""
 
+from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
 
@@ -12,7 +13,9 @@ from importer.engine.errors import Problem
 from importer.history import totals
 from importer.jobs.lifecycle import fail
 from importer.jobs.steps.chunk_leases import ChunkRun
+from importer.jobs.steps.staging import CLEAN_AGAIN
 from importer.jobs.transitions import lock, not_before, worked
+from importer.lease import LONGEST_BACKOFF, shorten
 from importer.models import Chunk, ImportJob
 
 
@@ -21,6 +24,7 @@ def expired_runs(of: ImportJob | None = None) -> list[ChunkRun]:
 
     `of`: only those of this job. Those of jobs that a newer release has planned are left to its workers.
     """
+    _shorten(of)
     late = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, lease__lte=timezone.now())
     late = late.filter(job=of) if of else late
     if not late.exists():
@@ -32,6 +36,20 @@ def expired_runs(of: ImportJob | None = None) -> list[ChunkRun]:
         for (_, key), group in groupby(loading, key=attrgetter("job_id", "run"))
         if not (chunks := list(group))[0].job.is_newer
     ]
+
+
+def _shorten(of: ImportJob | None) -> None:
+    """Shorten leases, and times until the next attempt, that lie too far ahead: see lease.shorten().
+
+    An ended job is cleaned up every CLEAN_AGAIN.
+    """
+    chunks = Chunk.objects.filter(job=of) if of else Chunk.objects.all()
+    jobs = ImportJob.objects.filter(step_lease__isnull=False)
+    shorten(chunks.filter(status__in=Chunk.IN_FLIGHT), "lease", timedelta(seconds=settings.LEASE_SECONDS))
+    shorten(chunks.filter(status=Chunk.Status.PENDING), "lease", timedelta(seconds=LONGEST_BACKOFF))
+    jobs = jobs.filter(pk=of.pk) if of else jobs
+    shorten(jobs.exclude(step=ImportJob.Step.CLEAN_QUEUED), "step_lease")
+    shorten(jobs, "step_lease", CLEAN_AGAIN)
 
 
 def expire_run(run: ChunkRun) -> None:

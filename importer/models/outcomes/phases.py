@@ -63,11 +63,22 @@ def waits(job: ImportJob, now: datetime) -> bool:
     return _worked_until(job, job.phase_since, now) < now
 
 
-def last_sign(job: ImportJob) -> datetime:
-    """When a process last showed that it works on the job, or when the job was created or got its status."""
+def last_sign(job: ImportJob, now: datetime) -> datetime:
+    """When a process last showed that it works on the job, or when the job was created or got its status.
+
+    Signs that are ahead of `now` by more than a lease are from before the clock was set back: they count only if there
+    is no other.
+    """
+    length = timedelta(seconds=settings.LEASE_SECONDS)
     lease = _last_lease(job)
-    renewed = lease - timedelta(seconds=settings.LEASE_SECONDS) if lease else None
-    return max(filter(None, (job.created_at, job.phase_since, job.worked_at, renewed)))
+    renewed = lease - length if lease else None
+    signs = [each for each in (job.created_at, job.phase_since, job.worked_at, renewed) if each]
+    return max((min(each, now) for each in signs if each <= now + length), default=min(signs))
+
+
+def seconds_ahead(job: ImportJob, now: datetime) -> float:
+    """By how much the job's last record lies ahead of `now`; 0 if it does not."""
+    return max(_between(now, each) for each in (job.created_at, job.phase_since, job.worked_at) if each)
 
 
 def _worked_until(job: ImportJob, since: datetime, now: datetime) -> datetime:

@@ -6,8 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from importer.models import Schedule, ScheduleRun
-
-LONGEST_PAUSE = 3600 * 6  # seconds between two attempts
+from importer.schedules.transitions import LONGEST_PAUSE
 
 # Kinds of Problem (importer.engine.errors) that concern one file: the run continues with the next file.
 OF_ONE_FILE = (

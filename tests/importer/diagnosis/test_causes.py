@@ -13,6 +13,7 @@ from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
 from importer.engine.mysql.diagnosis.causes.application import OF_LOW_PRIORITY
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.plan import stored_plan
+from importer.lease import lease_end
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.worker.hosts import presence
 from tests.dashboard.job_data import Status, make_job
@@ -81,7 +82,7 @@ def test_the_process_that_loaded_it_is_gone(status: str, redis):
     past = timezone.now() - timedelta(hours=1)
     job = make_job(status, phase_since=past, worked_at=past)
     ImportJob.objects.filter(pk=job.pk).update(created_at=past, step="", step_lease=None)
-    job.chunks.filter(status=Chunk.Status.LOADING).update(lease=timezone.now() + timedelta(seconds=30))
+    job.chunks.filter(status=Chunk.Status.LOADING).update(lease=lease_end())
     if status == Status.LOADING:
         assert "no_process" not in causes(job), "its chunks are being loaded"
     job.chunks.filter(status=Chunk.Status.LOADING).update(lease=past)
@@ -91,6 +92,18 @@ def test_the_process_that_loaded_it_is_gone(status: str, redis):
     assert found.advice == f"This command continues it: millrace job run {job.pk}"
     presence.announce("load@here", 2, QUEUES)
     assert "no_process" not in causes(job), "the workers continue it"
+
+
+@pytest.mark.parametrize("ahead", [timedelta(minutes=10), timedelta(days=1)])
+def test_the_clock_was_set_back(ahead: timedelta, redis):
+    """Its process is gone as well, and no sign of it is before the present time."""
+    later = timezone.now() + ahead
+    job = make_job(phase_since=later, worked_at=later)
+    ImportJob.objects.filter(pk=job.pk).update(created_at=later, step="", step_lease=None)
+    job.chunks.update(lease=later)
+    found = {each.cause: each for each in explained(job)}
+    assert {"clock", "no_process"} <= found.keys()
+    assert "s ahead of this host's clock" in found["clock"].evidence
 
 
 def test_only_workers_of_an_older_release_run(two_places):

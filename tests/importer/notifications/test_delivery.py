@@ -46,6 +46,17 @@ def test_a_sent_notification_is_not_sent_again(notice: Notification, hook: Hook)
     assert delivery.due() == []
 
 
+def test_a_clock_that_was_set_back_a_day_delays_no_notification_for_a_day(notice: Notification):
+    ahead = timezone.now() + timedelta(days=1)
+    Notification.objects.update(next_at=ahead)
+    Channel.objects.update(free_at=ahead)
+    delivery.due()
+    notice.refresh_from_db()
+    assert seconds_to_wait(notice) <= delivery.LONGEST_DELAY
+    free_at = Channel.objects.get(pk=notice.channel_id).free_at
+    assert free_at <= timezone.now() + timedelta(seconds=delivery.LONGEST_PAUSE)
+
+
 def test_an_event_is_stored_once_for_each_channel(notice: Notification):
     outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     assert Notification.objects.count() == 1

@@ -11,11 +11,14 @@ from bench.schedules import tick_until_none_is_due
 from importer import schedules
 from importer.connections import operations
 from importer.connections.listed_files import ListedFile
+from importer.lease import longest_lease
 from importer.models import Schedule, ScheduleRun, SourceConnection, Target
 from importer.queue import Message
 from importer.schedules.run import discovery
 from importer.schedules.run.deduplication import COMPARE_EVERY
 from importer.schedules.scheduler import process_due, tick
+from importer.schedules.transitions import LONGEST_PAUSE
+from importer.worker.sweep import sweep_jobs
 from tests.file_servers.web import MODIFIED, web_files
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import (
@@ -61,6 +64,20 @@ class TestDueTimes:
         Schedule.objects.filter(pk=schedule.pk).update(next_due_at=schedule.next_due_at)
         assert taken_up(Schedule.objects.get(pk=schedule.pk)) == []
         assert schedule.runs.count() == 1
+
+    def test_a_clock_that_was_put_back_a_day_delays_no_run_that_has_begun(self, make):
+        """Its lease, its next attempt and the message that woke it are of before, and a watched folder's next look."""
+        ahead = timezone.now() + timedelta(days=1)
+        (run,) = taken_up(make_due(make(trigger="every", every_minutes=60), 0))
+        watched = make(name="watched", trigger="arrival")
+        Schedule.objects.filter(pk=watched.pk).update(next_due_at=ahead)
+        ScheduleRun.objects.update(lease=ahead, retry_at=ahead, woken_at=ahead)
+        sweep_jobs(lambda _job, _later: None)
+        ticked()
+        run, limit = now(run), timezone.now() + longest_lease()
+        assert max(run.lease, run.woken_at) <= limit
+        longest = timezone.now() + timedelta(seconds=LONGEST_PAUSE)
+        assert max(run.retry_at, Schedule.objects.get(pk=watched.pk).next_due_at) <= longest
 
     def test_missed_runs_are_caught_up_in_order_and_skipped_ones_recorded(self, make):
         schedule = make_due(make(trigger="every", every_minutes=60, misfire="all", misfire_most=2, overlap="skip"), 270)

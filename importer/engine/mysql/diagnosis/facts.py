@@ -70,8 +70,9 @@ class Facts:
     `busy`: the share of the time in which a loading worker computes, None if nobody knows. `age`: seconds since the
     import began. `low`: it has a low priority, so that it loads only while no other import waits. `left_to_command`:
     nobody works on it, and only a command has the server's password. `registered`: the target has a page, where it can
-    be stored. `silent_since`: when a process last worked on it, if none does and no worker runs that would. `work`:
-    what the table adds to each row, such as "3 triggers".
+    be stored. `silent_since`: when a process last worked on it, if none does and no worker runs that would. `ahead`:
+    the seconds by which its last record is ahead of the clock. `work`: what the table adds to each row, such as "3
+    triggers".
     """
 
     number: int = 0
@@ -96,6 +97,7 @@ class Facts:
     left_to_command: bool = False
     registered: bool = True
     silent_since: datetime | None = None
+    ahead: float = 0
     work: tuple[str, ...] = ()
 
     @property

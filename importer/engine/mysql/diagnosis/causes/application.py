@@ -5,6 +5,8 @@ from importer.engine.units import count_of, human_bytes
 
 # A worker that is free takes work within less.
 LONGEST_QUEUED = 2.0  # seconds
+# Hosts that keep one time differ by less.
+LEAST_AHEAD = 10.0  # seconds
 SOON_FREE = "The import continues when one of them is free, within about a minute. More workers load more in parallel."
 OF_LOW_PRIORITY = "Its priority is low: it continues when no other import waits for workers."
 
@@ -114,6 +116,20 @@ def no_process(evidence: Evidence) -> Explanation | None:
     )
 
 
+def clock(evidence: Evidence) -> Explanation | None:
+    """The clock was set back, or the clocks of hosts differ."""
+    ahead = evidence.facts.ahead
+    if ahead < LEAST_AHEAD:
+        return None
+    return Explanation(
+        "clock",
+        "The clock was set back, or the clocks of hosts differ.",
+        f"The import's last record is {ahead:,.0f} s ahead of this host's clock.",
+        "What a process has left is taken over within about a minute all the same. Let all hosts keep one time (NTP).",
+        waits=False,
+    )
+
+
 def workers_busy(evidence: Evidence) -> Explanation | None:
     """All workers work for other imports."""
     workers, sessions = evidence.facts.workers, evidence.facts.sessions
@@ -188,6 +204,7 @@ CAUSES = tuple(
         left_to_command,
         no_worker,
         no_process,
+        clock,
         workers_busy,
         upload,
         full_disk,
