@@ -1,6 +1,8 @@
 """Room on the disk: what is announced takes none, what arrives does, and uploads stop before the disk is full."""
 
+import errno
 import io
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,8 +11,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from importer.engine.errors import DiskFull
-from importer.models import SourceFile
+from importer.models import Lab, SourceFile
 from importer.sources import parts, room, uploads
+from importer.worker.errors import problem_of
 from tests.people import operator
 
 pytestmark = pytest.mark.django_db
@@ -107,3 +110,15 @@ class TestRoom:
     def test_the_fullest_disk_is_that_with_the_fewest_free_bytes(self, settings):
         settings.REJECTS_DIR = Path("/proc/not-yet")
         assert room.fullest_disk() == room.Disk(Path("/proc/not-yet"), 0)
+
+
+class TestWritersWithoutWordsOfTheirOwn:
+    @pytest.mark.parametrize("named", [True, False])
+    def test_the_file_system_without_room_is_named_with_its_figures(self, tmp_path: Path, named: bool):
+        error = OSError(errno.ENOSPC, "No space left on device", *([str(tmp_path / "sample")] if named else []))
+        problem = problem_of(error, Lab(pk=7))
+        assert isinstance(problem, DiskFull)
+        figures = r"/\S* has [\d,]+ bytes free, [\d,]+ to be kept free \(KEEP_FREE_BYTES\)\."
+        assert re.fullmatch(
+            f"A file cannot be written: No space left on device. The file system {figures}", problem.what
+        )

@@ -74,6 +74,13 @@ class TestOwnDatabase:
         assert problem["what"].startswith("Millrace cannot use its own database: ")
         assert "Traceback" not in done.stderr
 
+    def test_a_key_that_cannot_be_written_is_named_and_leaves_nothing(self, tmp_path: Path):
+        done = run(tmp_path, "", "job", "list", before="ulimit -f 0")
+        key = tmp_path / "var" / "keys" / "secret_key"
+        assert done.stderr.startswith(f"{key}: Millrace cannot write there: File too large. The file system /")
+        assert " bytes free. Make room there, " in done.stderr
+        assert list(key.parent.iterdir()) == []
+
     def test_one_that_does_not_answer_is_named(self, tmp_path: Path):
         done = run(tmp_path, "", "job", "list", before="export DATABASE_URL=mysql://a:b@127.0.0.1:9/own")
         assert done.returncode == UNKNOWN

@@ -1,5 +1,6 @@
 """`--json` of every command: exactly one document that fits its schema, on every exit."""
 
+import errno
 import json
 from typing import Any
 
@@ -149,6 +150,19 @@ def test_an_unexpected_error_after_the_beginning_leaves_nothing_else_on_standard
     with pytest.raises(OSError, match="full"):
         call_command("group", "list", FLAG)
     assert "half" not in json.dumps(read(capsys.readouterr().out))
+
+
+@pytest.mark.django_db
+def test_a_full_disk_is_named_with_its_room_by_any_command(capsys, monkeypatch):
+    def fail(_context: Context) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/dev/full")
+
+    monkeypatch.setitem(group.Command.verbs, "list", Verb("", fail))
+    figures = r"The file system /\S* has [\d,]+ bytes free, [\d,]+ to be kept free"
+    with pytest.raises(CommandError, match=figures) as caught:
+        call_command("group", "list", FLAG)
+    assert caught.value.returncode == 1
+    assert "No space left on device" in read(capsys.readouterr().out)["problem"]["what"]
 
 
 def test_the_table_of_exit_codes_is_that_of_the_contract():
