@@ -24,7 +24,7 @@ PLANNER = Path(loader.__file__).parents[1] / "planner"
 NOT_CHOICES = {
     "schema", "table", "table_digest", "fields", "sources", "statements", "plain", "null_word", "no_markers",
     "traced", "as_bytes_ascii_only", "pipe_folder", "server_file", "fed", "reasons", "seen", "updates_per_row",
-    "added_columns", "loaded_before", "server", "exactness",
+    "added_columns", "loaded_before", "server", "exactness", "continues_empty",
 }  # fmt: skip
 CHOICES = {
     "readback": "verify",
