@@ -184,5 +184,22 @@ def target_with(address: Address, *statements: str, name: str = "warehouse") -> 
     return saved_target(address, name)
 
 
+@pytest.fixture
+def on_mariadb(mariadb: Address) -> Address:
+    """`database = on_mariadb` in a module or conftest.py: the kind of server does not matter to its tests."""
+    return mariadb
+
+
+def tables_target(request: pytest.FixtureRequest, address: Address, *usual: str) -> Target:
+    """A target with a ledger, and with what the statements TABLES of the test's module make, or else the usual ones."""
+    return target_with(address, *getattr(request.module, "TABLES", usual))
+
+
+def count_rows(target: Target) -> int:
+    """The rows of the target's table t."""
+    with connect(target.address) as connection:
+        return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
+
+
 def void(_: object) -> None:
     """Ignore the result of a callable."""

@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Browser, Page, Response, expect, sync_playwright
 
-from importer.engine.mysql.connection import Address
 from tests.people import admin
 from tests.stack import Stack, wait_until
+from tests.targets import on_mariadb
 
 # How long a page may take to show what is expected: longer than Playwright's 5 s, a busy machine is no failure.
 expect.set_options(timeout=20_000)
@@ -22,6 +22,8 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chro
 SCREEN, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 # Opens a tab at a site, in which the client's person is signed in, if there is one.
 NewTab = Callable[..., Page]
+# Pages are the same for both servers; the way of an import is tried on each (test_import.py).
+database = on_mariadb
 
 
 @pytest.fixture(scope="package")
@@ -34,12 +36,6 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
-
-
-@pytest.fixture
-def database(mariadb: Address) -> Address:
-    """Pages are the same for both servers; the way of an import is tried on each (test_import.py)."""
-    return mariadb
 
 
 @pytest.fixture

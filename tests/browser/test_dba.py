@@ -10,10 +10,9 @@ from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.browser.test_reach import AXE, FIND, PRELOAD, PREPARE
+from tests.importer.steps import import_of
 from tests.stack import wait_until
 from tests.targets import TestServer, saved_target
 
@@ -45,7 +44,7 @@ def test_the_page_of_an_import_that_waits_for_a_lock_says_who_holds_it(page: Pag
     path.write_text("id,amount\n" + "".join(f"{n},{n % 977}\n" for n in range(ROWS)))
     options = Options(chunk_bytes=256 * 1024, parallelism=2)
     target = saved_target(database, "shop")
-    job = commands.create(prepare(uploads.register(path), target, "orders", ImportRequest(options=options)))
+    job = import_of(path, target, "orders", options=options)
     banner = page.locator("#job-why")
     with connect(database) as other:
         execute(other, "LOCK TABLES orders WRITE")

@@ -8,9 +8,8 @@ from playwright.sync_api import Page, expect
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.jobs.actions import commands
 from importer.models import ImportJob, Lab
-from importer.preparation.prepare import prepare
-from importer.sources import uploads
 from tests.engine.loads import run_sql
+from tests.importer.steps import import_of
 from tests.stack import wait_until
 from tests.targets import saved_target
 
@@ -22,7 +21,7 @@ def imported(address: Address, folder: Path) -> ImportJob:
     run_sql(address, "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(40), KEY by_name (name))")
     path = folder / "orders.csv"
     path.write_text("id,name\n" + "".join(f"{n},name {n % 97}\n" for n in range(ROWS)))
-    job = commands.create(prepare(uploads.register(path), saved_target(address), "orders"))
+    job = import_of(path, saved_target(address), "orders")
     commands.start(job.pk)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the first import")
     return job

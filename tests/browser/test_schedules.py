@@ -14,11 +14,10 @@ from importer.jobs.actions import commands
 from importer.models import Channel, Schedule, SourceConnection
 from importer.models.channel import Event
 from importer.notifications import channels
-from importer.preparation.prepare import prepare
-from importer.sources import uploads
 from tests.documents import read
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.notifications.receivers import Hook, Inbox, mail_catcher, web_catcher
+from tests.importer.steps import import_of
 from tests.stack import Stack, wait_until
 from tests.targets import TestServer, saved_target
 
@@ -63,7 +62,7 @@ def test_from_an_import_to_a_schedule_that_loads_moves_and_tells(
 ):
     first = tmp_path / "words-1.csv"
     first.write_text(f"{HEADER}1,one\n")
-    job = commands.create(prepare(uploads.register(first), saved_target(database, "here"), "words"))
+    job = import_of(first, saved_target(database, "here"), "words")
     commands.start(job.pk)
     page.goto(reverse("job", args=[job.pk]))
     page.get_by_text("More", exact=True).click(timeout=30_000)

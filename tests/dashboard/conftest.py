@@ -3,6 +3,7 @@
 import pytest
 
 from tests.people import operator
+from tests.targets import tables_target
 
 
 @pytest.fixture(autouse=True)
@@ -20,3 +21,9 @@ def user(db):
 def browser(user, client):
     client.force_login(user)
     return client
+
+
+@pytest.fixture
+def target(request, database, db):
+    """A target with a ledger, and with what the statements TABLES of the test's module make."""
+    return tables_target(request, database)

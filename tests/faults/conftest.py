@@ -16,11 +16,10 @@ from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.jobs.lifecycle import planned_rows
 from importer.models import Chunk, ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.engine.loads import rows_of
 from tests.faults import trying as labs
 from tests.faults.keyless import Keyless, planned, write_rows
+from tests.importer.steps import import_of
 from tests.stack import Stack, wait_until
 from tests.targets import target_with
 
@@ -111,8 +110,7 @@ def created(address: Address, path: Path, table: str, **options: object) -> Impo
     target = target_with(
         address, f"CREATE TABLE {table} ({TABLES[table]}) CHARACTER SET utf8mb4", name=address.database
     )
-    request = ImportRequest(options=Options(**{"chunk_bytes": CHUNK_BYTES, "parallelism": 2, **options}))
-    return commands.create(prepare(uploads.register(path), target, table, request))
+    return import_of(path, target, table, options=Options(**{"chunk_bytes": CHUNK_BYTES, "parallelism": 2, **options}))
 
 
 @contextmanager

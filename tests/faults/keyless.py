@@ -9,9 +9,8 @@ from importer.engine.schema.indexes import show_create
 from importer.engine.target import temporary_changes
 from importer.jobs.actions import commands
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
+from tests.importer.steps import import_of
 from tests.stack import wait_until
 from tests.targets import saved_target
 
@@ -75,6 +74,4 @@ def planned(address: Address, path: Path) -> Keyless:
     )
     options = Options(chunk_bytes=256 * 1024, parallelism=2, indexes="defer", foreign_keys="defer")
     target = saved_target(address, address.database)
-    return Keyless(
-        commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))), address
-    )
+    return Keyless(import_of(path, target, options=options), address)

@@ -9,9 +9,9 @@ from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.models import Chunk, ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import parts, uploads
 from tests.faults.conftest import CHUNK_BYTES, TABLES, Disturbed
+from tests.importer.steps import import_of
 from tests.stack import Stack, wait_until
 from tests.targets import target_with
 
@@ -25,7 +25,7 @@ def test_workers_are_killed_after_each_part(mariadb: Address, stack: Stack, many
     source = uploads.begin_upload(many_rows.name, len(data), None)
     parts.append(source, 0, io.BytesIO(data), MIB)
     options = Options(chunk_bytes=CHUNK_BYTES, parallelism=2)
-    disturbed = Disturbed(commands.create(prepare(source, target, "t", ImportRequest(options=options))), mariadb)
+    disturbed = Disturbed(import_of(source, target, options=options), mariadb)
     commands.start(disturbed.job.pk)
     wait_until(disturbed.loaded, what="chunks of the first part")
     for number, worker in enumerate((stack.control_worker, stack.load_worker), start=1):

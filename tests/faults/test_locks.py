@@ -11,11 +11,9 @@ from importer.engine.mysql.connection import Address, Connection, connect, execu
 from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.engine.loads import rows_of
 from tests.faults.conftest import ROWS, Disturbed
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.stack import Stack, wait_until
 from tests.targets import target_with
 
@@ -53,7 +51,7 @@ def few_rows(database: Address, tmp_path: Path, transactional_db) -> ImportJob:
     path = tmp_path / "few.csv"
     path.write_text("n\n" + "".join(f"{n}\n" for n in range(FEW)))
     options = Options(indexes="keep", session={"innodb_lock_wait_timeout": "1"})
-    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
+    return import_of(path, target, options=options)
 
 
 LOCKS = ["LOCK TABLES unkeyed WRITE", "FLUSH TABLES WITH READ LOCK"]

@@ -11,9 +11,8 @@ from importer.engine.mysql.connection import Address
 from importer.engine.reading.stated import Stated
 from importer.jobs.actions import commands
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.engine.loads import rows_of
+from tests.importer.steps import import_of
 from tests.stack import Stack, wait_until
 from tests.targets import target_with
 
@@ -37,10 +36,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def unpacking(mariadb: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
     """A job whose file is being unpacked, for which the kind of server does not matter."""
-    request = ImportRequest(stated=Stated(ignore_fields=True))
-    job = commands.create(
-        prepare(uploads.register(packed), target_with(mariadb, "CREATE TABLE t (n INT)"), "t", request)
-    )
+    job = import_of(packed, target_with(mariadb, "CREATE TABLE t (n INT)"), stated=Stated(ignore_fields=True))
     commands.start(job.pk)
     wait_until(lambda: any(part.stat().st_size for part in parts()), what="a copy that is begun")
     return job

@@ -1,6 +1,9 @@
 """The worker's steps, taken one by one in the test's own process: the messages for a broker, and their effect."""
 
 from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
 
 from importer.engine.plan.options import Options
 from importer.jobs import lifecycle
@@ -13,11 +16,23 @@ from importer.sources import uploads
 from importer.worker.steps import IMPORT_STEPS
 
 
+def import_of(
+    file: Path | SourceFile,
+    target: Target,
+    table: str = "t",
+    request: ImportRequest | None = None,
+    *,
+    user: User | None = None,
+    **asked: Any,
+) -> ImportJob:
+    """A new import of the file into the table, before its first step; `asked`: the fields of the request."""
+    source = file if isinstance(file, SourceFile) else uploads.register(file)
+    return commands.create(prepare(source, target, table, request or ImportRequest(**asked)), user)
+
+
 def created(target: Target, file: Path | SourceFile, **options: object) -> ImportJob:
     """An import of the file into table t with these options: in small chunks, two at a time, unless they differ."""
-    source = file if isinstance(file, SourceFile) else uploads.register(file)
-    chosen = Options(**{"chunk_bytes": 8000, "parallelism": 2, **options})
-    return commands.create(prepare(source, target, "t", ImportRequest(options=chosen)))
+    return import_of(file, target, options=Options(**{"chunk_bytes": 8000, "parallelism": 2, **options}))
 
 
 def take(step: Message) -> None:

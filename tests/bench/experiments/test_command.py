@@ -18,17 +18,15 @@ from bench.experiments.published.registry import EXPERIMENTS
 from importer import lab
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address
-from importer.jobs.actions import commands
 from importer.lab.lifecycle import GONE, end_abandoned, finish
 from importer.lab.transitions import end
 from importer.management.commands.experiment import Command
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
 from importer.models.outcomes import CANCELLED
-from importer.preparation.prepare import prepare
-from importer.sources import uploads
 from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.labs import record_count, tables
+from tests.importer.steps import import_of
 from tests.importer.steps import run as run_import
 from tests.stack import PYTHON, ROOT, wait_until
 from tests.targets import saved_target
@@ -101,7 +99,7 @@ def test_a_trial_that_an_import_disturbed_is_announced_as_repeated(mariadb, tmp_
     def tell(line: str) -> None:
         lines.append(line)
         if len(lines) == 2:
-            run_import(commands.create(prepare(uploads.register(tmp_path / "rows.csv"), target, "t")))
+            run_import(import_of(tmp_path / "rows.csv", target))
 
     options = {"name": "partitions", "target": target.name, "size": "40", "repeats": 1, "seed": 1, "warm_up": False}
     options |= {"during_imports": False, "way": ["1 partition, 1 session"], "server_program": "", "report": None}

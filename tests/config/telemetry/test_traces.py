@@ -18,12 +18,10 @@ from importer import queue
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.jobs import lifecycle
-from importer.jobs.actions import commands
 from importer.models import ImportJob, JobRecord, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
+from importer.preparation.prepare import ImportRequest
 from tests.importer.notifications.receivers import Hook, catcher
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.stack import ROOT, Stack, wait_until
 from tests.targets import target_with
 
@@ -72,8 +70,7 @@ def attributes(span: Span) -> dict[str, object]:
 def imported(target: Target, path: Path, rows: list[str]) -> ImportJob:
     """An import of the rows, each of which is a chunk."""
     path.write_text("n,word\n" + "".join(f"{row}\n" for row in rows))
-    request = ImportRequest(options=Options(parallelism=1, commit_rows=1))
-    return run(commands.create(prepare(uploads.register(path), target, "t", request)))
+    return run(import_of(path, target, options=Options(parallelism=1, commit_rows=1)))
 
 
 class TestIds:
@@ -148,7 +145,7 @@ def test_the_spans_of_all_workers_come_together(stack: Stack, collector: Hook, t
     path.write_text("n,word\n" + "".join(f"{n},a\n" for n in range(200)))
     request = ImportRequest(options=Options(parallelism=2, commit_rows=1))
     with stack.workers_with(2, OTEL_EXPORTER_OTLP_ENDPOINT=collector.origin):
-        job = commands.create(prepare(uploads.register(path), target, "t", request))
+        job = import_of(path, target, "t", request)
         queue.send(lifecycle.advance(job.pk))
         wait_until(lambda: JobRecord.objects.filter(job=job).exists(), what="the import and its record")
     found = spans(collector)

@@ -25,12 +25,10 @@ from importer.models import ImportJob, Target
 from importer.models.channel import Event
 from importer.models.outcomes.attempts import attempts_of, seconds_of
 from importer.notifications.payload import payload_of
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from importer.worker import sweep
 from tests.documents import read
 from tests.engine.loads import run_sql
-from tests.importer.steps import advance, queued, run, take
+from tests.importer.steps import advance, import_of, queued, run, take
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -54,7 +52,7 @@ def failed(target: Target, folder: Path, mode: str) -> ImportJob:
     words[2000] = "a word that is much too long"
     path.write_text("n,word\n" + "".join(f"{n},{word}\n" for n, word in enumerate(words)))
     options = Options(chunk_bytes=8000, parallelism=2, mode=mode, indexes="defer")
-    job = run(commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))))
+    job = run(import_of(path, target, options=options))
     assert job.status == ImportJob.Status.FAILED
     return job
 
@@ -121,7 +119,7 @@ def admitted(target: Target, folder: Path) -> ImportJob:
     """An import that has its table, and that no worker has taken."""
     path = folder / "numbers.csv"
     path.write_text("n,word\n" + "1,a\n" * ROWS)
-    job = commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options())))
+    job = import_of(path, target, options=Options())
     lifecycle.advance(job.pk)
     return job
 

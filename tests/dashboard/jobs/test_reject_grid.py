@@ -18,7 +18,7 @@ from tests.dashboard.jobs.test_detail import HTMX, page
 from tests.dashboard.new_import.test_page import uploaded
 from tests.dashboard.reject_data import write_parts
 from tests.engine.loads import rows_of, run_sql
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.people import operator, viewer
 from tests.targets import saved_target
 
@@ -166,7 +166,7 @@ def test_a_fixed_row_keeps_its_file_and_line(browser, user, database):
         options=Options(on_error="reject").without_limit(),
         fillings=[GeneratedColumn("src", "file"), GeneratedColumn("at", "line")],
     )
-    job = run(commands.create(prepare(several, saved_target(database), "orders", request), user))
+    job = run(import_of(several, saved_target(database), "orders", request, user=user))
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, 2)
     again = browser.post(reverse("job_again", args=[job.pk]))["Location"]
     html = browser.get(again, headers=HTMX).content.decode()

@@ -13,22 +13,13 @@ from tests.dashboard.new_import.test_page import show, shown_form, start, upload
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
 from tests.people import admin, operator
-from tests.targets import saved_target
+from tests.targets import on_mariadb
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ROWS = b"id;name\n1;one\n2;two\nx;three\n"
-
-
-@pytest.fixture
-def database(mariadb):
-    return mariadb
-
-
-@pytest.fixture
-def target(database):
-    run_sql(database, "CREATE TABLE words (id INT PRIMARY KEY, name VARCHAR(20)) ENGINE=InnoDB")
-    return saved_target(database)
+TABLES = ("CREATE TABLE words (id INT PRIMARY KEY, name VARCHAR(20)) ENGINE=InnoDB",)
+database = on_mariadb
 
 
 @pytest.fixture

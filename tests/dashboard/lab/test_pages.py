@@ -9,37 +9,28 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from importer import lab
-from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
-from importer.jobs.actions import commands
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from tests.engine.loads import run_sql
 from tests.importer.labs import ROWS, created_lab, grid, to_end, to_trial, write_rows
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.people import operator
-from tests.targets import saved_target
+from tests.targets import on_mariadb
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.django_db(transaction=True)]
 
 TABLE = "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word))"
 # One of them is the default plan.
 SIZES = {"chunk_bytes": (4096, MIB)}
+TABLES = (TABLE,)
+database = on_mariadb
 
 
 @pytest.fixture
 def user(db) -> User:
     return User.objects.create_superuser("ann")
-
-
-@pytest.fixture
-def target(mariadb: Address) -> Target:
-    """Labs themselves are tried on each server in tests/importer/lab/test_lifecycle.py."""
-    run_sql(mariadb, TABLE)
-    return saved_target(mariadb, "here")
 
 
 @pytest.fixture
@@ -49,9 +40,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def job(target: Target, path: Path) -> ImportJob:
-    done = run(
-        commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(mode="replace"))))
-    )
+    done = run(import_of(path, target, options=Options(mode="replace")))
     assert done.status == ImportJob.Status.SUCCEEDED
     return done
 

@@ -1,11 +1,5 @@
 """The pages of a new import are the same for both kinds of server."""
 
-import pytest
+from tests.targets import on_mariadb
 
-from importer.engine.mysql.connection import Address
-
-
-@pytest.fixture
-def database(mariadb: Address) -> Address:
-    """What is tested here is decided before the server has a say: one kind of it is enough."""
-    return mariadb
+database = on_mariadb

@@ -11,18 +11,14 @@ from importer.models import ImportJob, Target
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.dashboard.new_import.test_questions import buttons
 from tests.importer.steps import run
-from tests.targets import saved_target, target_with
+from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PEOPLE = b"id,since,town\n1,31.12.2024,Graz\n2,01.02.2025,\n"
 OFFERED = "Add the column town varchar(16)"
 ALTERED = "ALTER TABLE `{schema}`.`people` ADD COLUMN `since` date NULL, ADD COLUMN `town` varchar(20)"
-
-
-@pytest.fixture
-def target(database) -> Target:
-    return target_with(database, "CREATE TABLE people (id INT PRIMARY KEY) CHARSET latin1")
+TABLES = ("CREATE TABLE people (id INT PRIMARY KEY) CHARSET latin1",)
 
 
 def with_columns(browser, source, **values: str):

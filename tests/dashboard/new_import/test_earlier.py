@@ -10,7 +10,7 @@ from importer.sources.several import as_one
 from tests.dashboard.job_data import Status, make_job
 from tests.dashboard.lab.reports import reported
 from tests.dashboard.new_import.test_page import CITIES, show, shown_form, start, uploaded
-from tests.dashboard.new_import.test_page import target as target  # noqa: PLC0414 -- a fixture
+from tests.dashboard.new_import.test_page import TABLES as TABLES  # noqa: PLC0414 -- of the fixture `target`
 from tests.people import operator
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -4,20 +4,15 @@ import gzip
 
 import pytest
 
-from importer.models import ImportJob, Target
+from importer.models import ImportJob
 from importer.preparation.loadable_tables import table_name_of
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.engine.packing import PACKED
-from tests.targets import target_with
 
 pytestmark = pytest.mark.django_db
 
 TEXT = "id,name\n1,Zoë\n2,Jürgen €\n"
-
-
-@pytest.fixture
-def target(database) -> Target:
-    return target_with(database, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(60)) ENGINE=InnoDB")
+TABLES = ("CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(60)) ENGINE=InnoDB",)
 
 
 class TestEncoding:

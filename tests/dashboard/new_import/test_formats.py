@@ -4,19 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from importer.models import ImportJob, Target
+from importer.models import ImportJob
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.importer.formats.workbooks import write_xlsx
-from tests.targets import target_with
 
 pytestmark = pytest.mark.django_db
 
 LINES = b'{"id": 1, "name": "Zo\xc3\xab"}\n\n{"id": 2}\n'
-
-
-@pytest.fixture
-def target(mariadb) -> Target:
-    return target_with(mariadb, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(60)) ENGINE=InnoDB")
+TABLES = ("CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(60)) ENGINE=InnoDB",)
 
 
 def workbook(folder: Path) -> bytes:

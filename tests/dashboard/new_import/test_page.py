@@ -16,7 +16,6 @@ from importer.models import ImportJob, SourceFile, Target
 from importer.preparation import loadable_tables
 from importer.sources import parts, uploads
 from tests.people import operator
-from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
 
@@ -26,20 +25,11 @@ CITIES = b"""id,name,seen,population
 3,<script>alert(1)</script>,2013-01-03T12:00:00Z,24476
 """
 HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def target(database):
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(
-            connection,
-            "CREATE TABLE cities (id INT PRIMARY KEY, name VARCHAR(60) NOT NULL, seen DATETIME, population INT)"
-            " ENGINE=InnoDB",
-        )
-        execute(connection, "CREATE TABLE notes (id INT, body TEXT) ENGINE=MyISAM")
-        execute(connection, "CREATE TABLE strict_ones (id INT PRIMARY KEY, code CHAR(3) NOT NULL) ENGINE=InnoDB")
-    return saved_target(database)
+TABLES = (
+    "CREATE TABLE cities (id INT PRIMARY KEY, name VARCHAR(60) NOT NULL, seen DATETIME, population INT) ENGINE=InnoDB",
+    "CREATE TABLE notes (id INT, body TEXT) ENGINE=MyISAM",
+    "CREATE TABLE strict_ones (id INT PRIMARY KEY, code CHAR(3) NOT NULL) ENGINE=InnoDB",
+)
 
 
 @pytest.fixture

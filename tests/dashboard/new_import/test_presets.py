@@ -9,9 +9,9 @@ from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, MappingPreset
-from tests.dashboard.new_import.test_page import HTMX, show, shown_form, start, target, uploaded
+from tests.dashboard.new_import.test_page import HTMX, TABLES, show, shown_form, start, uploaded
 
-__all__ = ["target"]
+__all__ = ["TABLES"]
 
 
 def save(browser, source, name: str = "monthly", **values):

@@ -7,20 +7,13 @@ from html import unescape
 import pytest
 
 from importer.engine.mysql.connection import connect, execute
-from importer.models import ImportJob, Target
+from importer.models import ImportJob
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
-from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
 
 MISSPELT = b"id,nmae,price,extra\n1,Anna,10.5,x\n2,Bo,11,y\n"
-
-
-@pytest.fixture
-def target(database) -> Target:
-    with connect(database) as connection:
-        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(50), price DECIMAL(8,2) DEFAULT 0)")
-    return saved_target(database)
+TABLES = ("CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(50), price DECIMAL(8,2) DEFAULT 0)",)
 
 
 def buttons(answer) -> dict[str, str]:

@@ -5,9 +5,9 @@ from django.urls import reverse
 
 from dashboard.new_import.form import NewImportForm
 from importer.models import ImportJob, MappingPreset
-from tests.dashboard.new_import.test_page import show, shown_form, start, target, uploaded
+from tests.dashboard.new_import.test_page import TABLES, show, shown_form, start, uploaded
 
-__all__ = ["target"]
+__all__ = ["TABLES"]
 
 pytestmark = pytest.mark.django_db
 

@@ -8,10 +8,10 @@ from django.utils.html import escape
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.option_specs import SPEED
 from importer.models import ImportJob, MappingPreset
-from tests.dashboard.new_import.test_page import show, shown_form, start, target, uploaded
+from tests.dashboard.new_import.test_page import TABLES, show, shown_form, start, uploaded
 from tests.dashboard.new_import.test_presets import save
 
-__all__ = ["target"]
+__all__ = ["TABLES"]
 
 ASKED = {"commit_rows": "2", "isolation": "READ-COMMITTED", "session": "Sort_Buffer_Size = 4M\nnet_read_timeout=60"}
 MEANT = {

@@ -7,9 +7,9 @@ import pytest
 from dashboard.new_import.steps import RowCount, format_in_short
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.models import ImportJob
-from tests.dashboard.new_import.test_page import CITIES, show, shown_form, start, target, uploaded
+from tests.dashboard.new_import.test_page import CITIES, TABLES, show, shown_form, start, uploaded
 
-__all__ = ["target"]
+__all__ = ["TABLES"]
 
 
 @pytest.mark.parametrize(

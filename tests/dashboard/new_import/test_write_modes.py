@@ -12,21 +12,15 @@ from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
 from tests.dashboard.new_import.grid.test_grid import press
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
-from tests.targets import target_with
 
 pytestmark = pytest.mark.django_db
 
 ITEMS = b"code,amount,day\n007,1,2024-01-01\n008,2,\n"
-
-
-@pytest.fixture
-def target(database):
-    return target_with(
-        database,
-        "CREATE TABLE items (code VARCHAR(10), amount INT, day DATE)",
-        "CREATE TABLE parent (id INT PRIMARY KEY)",
-        "CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES parent (id))",
-    )
+TABLES = (
+    "CREATE TABLE items (code VARCHAR(10), amount INT, day DATE)",
+    "CREATE TABLE parent (id INT PRIMARY KEY)",
+    "CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES parent (id))",
+)
 
 
 def form(target, table, mode, **values):

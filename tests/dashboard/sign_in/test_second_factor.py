@@ -14,14 +14,10 @@ from django.urls import reverse
 
 from dashboard.sign_in.urls import urlpatterns
 from tests import totp
-from tests.dashboard.sign_in.test_sign_in import PASSWORD, sign_in
+from tests.dashboard.sign_in.conftest import PASSWORD
+from tests.dashboard.sign_in.test_sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def user():
-    return User.objects.create_user("ann", password=PASSWORD)
 
 
 def confirm(client, name):

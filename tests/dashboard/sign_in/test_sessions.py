@@ -7,16 +7,12 @@ from django.test import Client
 from django.urls import reverse
 
 from dashboard.sign_in.browsers import browser_name
-from tests.dashboard.sign_in.test_sign_in import ELSEWHERE, PASSWORD, sign_in
+from tests.dashboard.sign_in.conftest import PASSWORD
+from tests.dashboard.sign_in.test_sign_in import ELSEWHERE, sign_in
 
 pytestmark = pytest.mark.django_db
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
-
-
-@pytest.fixture
-def user():
-    return User.objects.create_user("ann", password=PASSWORD)
 
 
 @pytest.fixture

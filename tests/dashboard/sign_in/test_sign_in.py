@@ -11,16 +11,11 @@ from django.urls import NoReverseMatch, reverse
 from dashboard.sign_in.known_browsers import COOKIE
 from dashboard.sign_in.middleware import NOT_DONE
 from importer.access.counts import count
+from tests.dashboard.sign_in.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
 
-PASSWORD = "mill-race-9"
 ELSEWHERE = "203.0.113.9"
-
-
-@pytest.fixture
-def user():
-    return User.objects.create_user("ann", password=PASSWORD)
 
 
 def sign_in(client, password=PASSWORD, name="ann", **extra):

@@ -10,13 +10,11 @@ import pytest
 from importer.connections import operations
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs.actions import commands
 from importer.models import ImportJob, SourceConnection
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources.store import object_ranges
 from scripts.flights import TABLE, flights_file
 from tests.file_servers.ftp import ftp_files
-from tests.importer.steps import run, until
+from tests.importer.steps import import_of, run, until
 from tests.stack import ROOT
 from tests.targets import on_one_server, saved_target
 
@@ -85,7 +83,7 @@ def planned(connection: SourceConnection, database) -> ImportJob:
     (found,) = operations.find(connection, "flights-{date:%Y%m%d}.csv", datetime(2013, 1, 1, tzinfo=UTC), UTC)
     source = operations.fetch(connection, found)
     options = Options(chunk_bytes=2**17)
-    return commands.create(prepare(source, saved_target(database), "flights", ImportRequest(options=options)))
+    return import_of(source, saved_target(database), "flights", options=options)
 
 
 @pytest.mark.parametrize("kind", ["web", "sftp", "ftp", "s3"])

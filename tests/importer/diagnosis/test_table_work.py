@@ -7,11 +7,8 @@ import pytest
 from importer.diagnosis.facts import facts_of
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
-from importer.jobs.actions import commands
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.engine.loads import run_sql
-from tests.importer.steps import advance
+from tests.importer.steps import advance, import_of
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers", "redis")
@@ -43,8 +40,7 @@ def test_only_keys_and_triggers_that_are_on_during_the_load_are_named(
     run_sql(mariadb, PARENT, ALONE, *statements)
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\n1,1,1\n2,2,2\n")
-    request = ImportRequest(options=Options(**options))
-    job = commands.create(prepare(uploads.register(path), saved_target(mariadb, "here"), "t", request))
+    job = import_of(path, saved_target(mariadb, "here"), options=Options(**options))
     advance(job)
     job.refresh_from_db()
     assert facts_of(job).work == work

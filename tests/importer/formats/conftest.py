@@ -8,11 +8,9 @@ import pytest
 
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.importer.steps import run
+from importer.preparation.prepare import ImportRequest
+from tests.importer.steps import import_of, run
 from tests.targets import target_with
 
 TABLE = (
@@ -32,7 +30,7 @@ def load(target: Target) -> Callable[..., ImportJob]:
 
     def load(file: Path, known: dict[str, Any] | None = None, **options: Any) -> ImportJob:
         request = ImportRequest(options=Options(**{"parallelism": 1, **options}), known_format=known or {})
-        return run(commands.create(prepare(uploads.register(file), target, "items", request)))
+        return run(import_of(file, target, "items", request))
 
     return load
 

@@ -8,12 +8,10 @@ import pytest
 
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare, replan
-from importer.sources import uploads
-from tests.importer.steps import run
+from importer.preparation.prepare import replan
+from tests.importer.steps import import_of, run
 
 Status = ImportJob.Status
 DUMP = rb"""-- MySQL dump 10.13
@@ -98,8 +96,7 @@ def test_times_are_in_the_zone_that_the_dump_sets(
         execute(connection, "CREATE TABLE moments (id INT PRIMARY KEY, seen TIMESTAMP NULL, day DATETIME NULL)")
     path = tmp_path / "dump.sql"
     path.write_bytes(dump)
-    request = ImportRequest(options=Options(parallelism=1, verify="full", time_zone=stated))
-    job = run(commands.create(prepare(uploads.register(path), target, "moments", request)))
+    job = run(import_of(path, target, "moments", options=Options(parallelism=1, verify="full", time_zone=stated)))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     with connect(target.address) as connection:
         stored = "SELECT UNIX_TIMESTAMP(seen), CAST(day AS CHAR) FROM moments"

@@ -10,11 +10,8 @@ from pyarrow import parquet
 
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs.actions import commands
 from importer.models import Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.targets import on_one_server
 
 pytestmark = on_one_server
@@ -46,8 +43,7 @@ CASES = [
 
 @pytest.mark.parametrize(("write", "types", "rows"), CASES, ids=["sql", "parquet"])
 def test_a_new_table_has_them(target: Target, tmp_path: Path, write, types, rows):
-    request = ImportRequest(options=Options(mode="create", parallelism=1))
-    job = run(commands.create(prepare(uploads.register(write(tmp_path)), target, "fresh", request)))
+    job = run(import_of(write(tmp_path), target, "fresh", options=Options(mode="create", parallelism=1)))
     assert (job.status, job.problem) == ("succeeded", {})
     with connect(target.address) as connection:
         made = {name: type_ for name, type_, *_ in fetch_all(connection, "SHOW COLUMNS FROM fresh")}

@@ -22,13 +22,10 @@ from importer.jobs.actions import commands
 from importer.jobs.record import jobs_without_record, write_record
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
 from importer.models.outcomes.attempts import rounded
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from importer.worker import sweep
 from tests.documents import read
-from tests.engine.loads import run_sql
-from tests.importer.steps import run
-from tests.targets import on_one_server, saved_target
+from tests.importer.steps import import_of, run
+from tests.targets import on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -42,18 +39,13 @@ MAY_LACK = {
     "commit_rows", "partitions", "session", "server_variables", "sorted_by", "schedule", "slower_than_like",
     "like_imports", "like_rows_per_second", "time_zone",
 }  # fmt: skip
-
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    run_sql(database, TABLE)
-    return saved_target(database, "t")
+TABLES = (TABLE,)
 
 
 def imported(target: Target, tmp_path: Path, lines: list[str], **options) -> ImportJob:
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\n" + "".join(f"{line}\n" for line in lines))
-    return run(commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
+    return run(import_of(path, target, options=Options(**options)))
 
 
 def facts_of_record(job: ImportJob) -> dict:
@@ -93,7 +85,7 @@ def test_the_record_of_an_import_has_all_facts(target: Target, tmp_path: Path):
         "job": job.pk,
         "status": "succeeded",
         "attempts": 1,
-        "target": "t",
+        "target": "warehouse",
         "table": f"{target.database}.t",
         "table_name": "t",
         "software": settings.VERSION,
@@ -167,8 +159,7 @@ def test_records_have_the_rows_before_and_deferred_indexes(target: Target, tmp_p
 def test_the_time_without_a_chunk_is_unknown_if_the_sessions_were_changed(target: Target, tmp_path: Path):
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\n" + "".join(f"{line}\n" for line in LINES))
-    request = ImportRequest(options=Options(parallelism=2))
-    job = commands.create(prepare(uploads.register(path), target, "t", request))
+    job = import_of(path, target, options=Options(parallelism=2))
     commands.set_parallelism(job.pk, 64)
     known = facts_of_record(run(job))
     assert (known["planned_parallelism"], known["parallelism"]) == (2, 64)

@@ -12,17 +12,15 @@ from importer.history import regressions
 from importer.history.read import rows
 from importer.history.slowdown_test import FEWEST, MOST
 from importer.jobs import report
-from importer.jobs.actions import commands
 from importer.models import Channel, ImportJob, JobFact, JobRecord, Notification, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.history.own_pace import OTHER_PACE
-from tests.importer.steps import run
-from tests.targets import on_one_server, saved_target
+from tests.importer.steps import import_of, run
+from tests.targets import on_one_server
 
 ROWS = 100
+TABLES = ("CREATE TABLE t (id INT PRIMARY KEY, a INT) CHARACTER SET utf8mb4",)
 
 
 @pytest.mark.parametrize(
@@ -41,17 +39,11 @@ def test_the_test_has_few_false_alarms_and_few_missed_slowdowns_in_10_000_series
     assert least <= alarms(KINDS[kind], others, speed, series=10_000) <= most
 
 
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    run_sql(database, "CREATE TABLE t (id INT PRIMARY KEY, a INT) CHARACTER SET utf8mb4")
-    return saved_target(database, "t")
-
-
 def imported(target: Target, folder: Path, number: int, **options) -> ImportJob:
     path = folder / "t.csv"
     first = 10_000 + number * ROWS
     path.write_text("id,a\n" + "".join(f"{n},{n}\n" for n in range(first, first + ROWS)))
-    return run(commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
+    return run(import_of(path, target, options=Options(**options)))
 
 
 @on_one_server

@@ -14,7 +14,7 @@ from importer.access import approval, people
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.jobs.approval import digest_of, is_asked_for
@@ -24,21 +24,16 @@ from importer.models.outcomes.attempts import step_seconds
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import sweep
-from tests.importer.steps import advance, run
+from tests.importer.steps import advance, import_of, run
 from tests.importer.word_file import word_file
 from tests.people import admin, operator, stranger, viewer
-from tests.targets import saved_target
+from tests.targets import on_mariadb, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
 ROWS = 1200
 Status = ImportJob.Status
-
-
-@pytest.fixture
-def database(mariadb: Address) -> Address:
-    """What is tested here is decided before the server has a say: one kind of it is enough."""
-    return mariadb
+database = on_mariadb
 
 
 @pytest.fixture
@@ -69,7 +64,7 @@ def file(tmp_path: Path) -> Path:
 def created(target: Target, user: User | None, path: Path, table: str = "t", **options: object) -> ImportJob:
     request = ImportRequest(options=Options(**{"chunk_bytes": 8000, "parallelism": 2, **options}))
     with acting_as(user):
-        return commands.create(prepare(uploads.register(path), target, table, request), user)
+        return import_of(path, target, table, request, user=user)
 
 
 def approve(job: ImportJob, user: User, digest: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import models
 
-from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.jobs import lifecycle
 from importer.jobs import report as job_report
@@ -16,11 +16,9 @@ from importer.jobs.actions import commands
 from importer.jobs.transitions import claim_of
 from importer.models import Chunk, ImportJob, Target
 from importer.models.job.lifetimes import LoadedRows, PresentAttempt, PresentLoad, WorkingCopy, first_values
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.documents import read
-from tests.importer.steps import run, take
-from tests.targets import on_one_server, saved_target
+from tests.importer.steps import import_of, run, take
+from tests.targets import on_one_server
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), on_one_server]
 ROWS = 3000
@@ -28,13 +26,7 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 FORGOTTEN = (PresentAttempt, PresentLoad, LoadedRows, WorkingCopy)
 # Those that decide whether and how a job can be retried, and those that a retry gives another value at once.
 LEFT_ALONE = {"problem", "step", "changes", "staging", "phase_since", "plan_json", "key"}
-
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20))")
-    return saved_target(database, "t")
+TABLES = ("CREATE TABLE t (n INT, word VARCHAR(20))",)
 
 
 def created(target: Target, folder: Path, mode: str) -> ImportJob:
@@ -44,7 +36,7 @@ def created(target: Target, folder: Path, mode: str) -> ImportJob:
     words[2000] = "a word that is much too long"
     path.write_text("n,word\n" + "".join(f"{n},{word}\n" for n, word in enumerate(words)))
     options = Options(chunk_bytes=8000, parallelism=2, mode=mode)
-    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
+    return import_of(path, target, options=options)
 
 
 def reported(job: ImportJob) -> dict[str, Any]:

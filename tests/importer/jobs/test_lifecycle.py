@@ -9,7 +9,7 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.load import ledger, verify
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.jobs import lifecycle
@@ -17,40 +17,23 @@ from importer.jobs.actions import commands
 from importer.jobs.steps.chunk_leases import claim_run
 from importer.jobs.steps.scanning import add_chunks, claim_scan
 from importer.models import Chunk, ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
-from importer.sources import uploads
 from importer.worker import heartbeat, scan, shutdown, sweep
 from tests.fail_over import forget
-from tests.importer.steps import run, take, until
-from tests.importer.word_file import word_file
+from tests.importer.steps import import_of, run, take, until
 from tests.stack import wait_until
-from tests.targets import on_one_server, target_with
+from tests.targets import count_rows, on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 ROWS = 3000
 Status = ImportJob.Status
-
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE t (n INT, word VARCHAR(20))", name="t")
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return word_file(tmp_path / "words.csv", range(ROWS))
+TABLES = ("CREATE TABLE t (n INT, word VARCHAR(20))",)
 
 
 def created(target: Target, file: Path, chunk_bytes: int = 8000, parallelism: int = 2, **more) -> ImportJob:
     options = Options(chunk_bytes=chunk_bytes, parallelism=parallelism, **more)
-    return commands.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
-
-
-def count(target: Target) -> int:
-    with connect(target.address) as connection:
-        return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
+    return import_of(file, target, options=options)
 
 
 def test_a_job_runs_to_its_end_and_balances(target: Target, file: Path):
@@ -59,7 +42,7 @@ def test_a_job_runs_to_its_end_and_balances(target: Target, file: Path):
     assert job.chunks.count() > 3
     assert job.committed_bytes + job.data_offset == file.stat().st_size
     assert job.table_claim is None
-    assert count(target) == ROWS
+    assert count_rows(target) == ROWS
 
 
 @on_one_server
@@ -96,7 +79,7 @@ def test_a_doubled_message_finds_nothing_to_do(target: Target, file: Path):
     take(step)
     take(Message("scan", job.pk))
     take(Message("verify", job.pk))
-    assert run(job).loaded_rows == count(target) == ROWS
+    assert run(job).loaded_rows == count_rows(target) == ROWS
 
 
 def test_failed_job_keeps_other_chunks_and_retry_loads_the_rest(target: Target, file: Path):
@@ -105,13 +88,13 @@ def test_failed_job_keeps_other_chunks_and_retry_loads_the_rest(target: Target, 
     assert job.status == Status.FAILED
     assert job.problem["rows"][0]["line"] == 2002
     assert 0 < job.loaded_rows < ROWS
-    assert count(target) == job.loaded_rows
+    assert count_rows(target) == job.loaded_rows
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
     commands.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
-    assert count(target) == ROWS
+    assert count_rows(target) == ROWS
 
 
 @pytest.mark.parametrize("mode", ["append", "atomic"])
@@ -136,7 +119,7 @@ def test_a_retry_checks_each_value_for_the_types_that_the_table_has_now(
     commands.retry(job.pk)
     job = run(job)
     assert (job.status, job.problem["rows"][0]["line"]) == (Status.FAILED, 2502)
-    assert (count(target) == 0) == (mode == "atomic")
+    assert (count_rows(target) == 0) == (mode == "atomic")
 
 
 def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path):
@@ -147,11 +130,11 @@ def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path)
         forget(connection, str(job.key), "chunk = 1")
         first = lost.first_line - 2
         execute(connection, "DELETE FROM t WHERE n >= %s AND n < %s", (first, first + lost.rows))
-    assert count(target) == ROWS - lost.rows
+    assert count_rows(target) == ROWS - lost.rows
     take(Message("verify", job.pk))
     assert ImportJob.objects.get(pk=job.pk).status == Status.LOADING
     assert run(job).status == Status.SUCCEEDED
-    assert count(target) == ROWS
+    assert count_rows(target) == ROWS
 
 
 def loaded(target: Target, file: Path, rows_before: int) -> ImportJob:
@@ -179,7 +162,7 @@ def test_chunks_whose_ledger_rows_somebody_deleted_are_not_loaded_again(
         job = run(job)
         assert job.status == Status.FAILED
         assert "Somebody has changed the table millrace_ledger during the import" in job.problem["what"]
-        assert count(target) == ROWS + rows_before
+        assert count_rows(target) == ROWS + rows_before
         commands.retry(job.pk)
 
 
@@ -193,7 +176,7 @@ def test_a_chunk_that_is_missing_on_another_server_is_loaded_again(target: Targe
         execute(connection, "COMMIT")
     ImportJob.objects.filter(pk=job.pk).update(plan_json={**job.plan_json, "server": "the one before"})
     assert run(job).status == Status.SUCCEEDED
-    assert count(target) == ROWS + 1
+    assert count_rows(target) == ROWS + 1
 
 
 @on_one_server
@@ -222,7 +205,7 @@ def test_a_chunk_that_kills_its_workers_fails_the_job(target: Target, file: Path
     job = run(job)
     assert job.status == Status.FAILED
     assert "worker that loaded it died" in job.problem["what"]
-    assert count(target) == 0
+    assert count_rows(target) == 0
 
 
 @on_one_server
@@ -237,7 +220,7 @@ def test_a_file_that_changed_since_the_plan_fails_the_job(target: Target, file: 
     job = run(job)
     assert job.status == Status.FAILED
     assert job.problem["kind"] == "SourceChanged"
-    assert count(target) == 0
+    assert count_rows(target) == 0
 
 
 @on_one_server
@@ -246,7 +229,7 @@ def test_a_file_that_is_put_back_as_it_was_is_loaded(target: Target, file: Path)
     file.rename(file.with_name("before"))
     file.write_bytes(content)
     assert run(job).status == Status.SUCCEEDED
-    assert count(target) == ROWS
+    assert count_rows(target) == ROWS
 
 
 @on_one_server
@@ -255,7 +238,7 @@ def test_unbalanced_quote_in_the_middle_stops_the_job_and_names_its_line(target:
     job = run(created(target, file))
     assert job.status == Status.FAILED
     assert "2,502" in job.problem["where"] or "2502" in job.problem["where"]
-    assert count(target) == job.loaded_rows
+    assert count_rows(target) == job.loaded_rows
 
 
 @on_one_server
@@ -286,7 +269,7 @@ def test_a_scan_continues_where_a_worker_was_shut_down(target: Target, file: Pat
     assert (job.scan_finished, job.step, job.chunks.count()) == (False, ImportJob.Step.NONE, 1)
     job = run(job)
     assert (job.status, job.scanned_rows) == (Status.SUCCEEDED, ROWS)
-    assert count(target) == ROWS
+    assert count_rows(target) == ROWS
 
 
 @on_one_server
@@ -324,4 +307,4 @@ def test_scan_goes_on_where_a_dead_one_stopped(target: Target, file: Path):
     job = run(job)
     assert (job.status, job.scanned_rows) == (Status.SUCCEEDED, ROWS)
     assert [each.range for each in job.chunks.all()] == chunks
-    assert count(target) == ROWS
+    assert count_rows(target) == ROWS

@@ -11,17 +11,12 @@ from importer.jobs import report
 from importer.models import ImportJob, Target
 from importer.worker import load_chunks
 from tests.importer.steps import created, queued, run, until
-from tests.targets import target_with
 
 ROWS = 4000
 HEADER = "n,word\n"
 Status = ImportJob.Status
 pytestmark = [pytest.mark.both_servers, pytest.mark.usefixtures("no_workers")]
-
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE t (n INT, word VARCHAR(40))", name="t")
+TABLES = ("CREATE TABLE t (n INT, word VARCHAR(40))",)
 
 
 @pytest.fixture

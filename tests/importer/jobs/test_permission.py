@@ -13,22 +13,17 @@ from importer.engine.plan.options import Options
 from importer.jobs import lifecycle
 from importer.jobs.actions import commands
 from importer.models import Chunk, Grant, ImportJob, Level, Role, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from importer.worker import load_chunks
-from tests.importer.steps import advance, queued, run, take
+from tests.importer.steps import advance, import_of, queued, run, take
 from tests.people import admin, operator
-from tests.targets import target_with
+from tests.targets import count_rows, on_mariadb
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 ROWS = 3000
 Status = ImportJob.Status
-
-
-@pytest.fixture
-def target(mariadb, transactional_db) -> Target:
-    return target_with(mariadb, "CREATE TABLE t (n INT, word VARCHAR(20), KEY (word))", name="t")
+TABLES = ("CREATE TABLE t (n INT, word VARCHAR(20), KEY (word))",)
+database = on_mariadb
 
 
 @pytest.fixture
@@ -40,8 +35,7 @@ def ann(transactional_db) -> User:
 def created(target: Target, user: User | None, folder: Path, **options: object) -> ImportJob:
     path = folder / "words.csv"
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
-    request = ImportRequest(options=Options(chunk_bytes=8000, parallelism=2, **options))
-    return commands.create(prepare(uploads.register(path), target, "t", request), user)
+    return import_of(path, target, options=Options(chunk_bytes=8000, parallelism=2, **options), user=user)
 
 
 @pytest.fixture
@@ -55,11 +49,6 @@ def started(target: Target, ann: User, tmp_path: Path, monkeypatch: pytest.Monke
         take(queued(job)[0])
     assert job.chunks.filter(status=Chunk.Status.LOADED).count() == 1
     return job
-
-
-def count(target: Target) -> int:
-    with connect(target.address) as connection:
-        return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
 
 
 def take_grant(ann: User) -> None:
@@ -79,13 +68,13 @@ ENDS = [take_grant, narrow_grant, make_viewer, people.deactivate]
 
 @pytest.mark.parametrize("ends", ENDS)
 def test_no_chunk_is_claimed_after_the_right_has_ended(ends: Callable, started: ImportJob, target: Target, ann: User):
-    rows = count(target)
+    rows = count_rows(target)
     advance(started)
     step = queued(started)[0]
     ends(ann)
     take(step)
     job = run(started)
-    assert count(target) == rows == job.loaded_rows
+    assert count_rows(target) == rows == job.loaded_rows
     assert (job.status, job.table_claim) == (Status.FAILED, None)
     assert "ann may no longer load into the table" in job.problem["what"]
 
@@ -100,7 +89,7 @@ def test_one_that_has_not_begun_loads_nothing(target: Target, ann: User, tmp_pat
     job = created(target, ann, tmp_path)
     take_grant(ann)
     assert run(job).status == Status.FAILED
-    assert count(target) == 0
+    assert count_rows(target) == 0
 
 
 def test_a_staged_one_does_not_reach_its_table(target: Target, ann: User, tmp_path: Path):
@@ -112,7 +101,7 @@ def test_a_staged_one_does_not_reach_its_table(target: Target, ann: User, tmp_pa
                 take(step)
     take_grant(ann)
     assert run(job).status == Status.FAILED
-    assert count(target) == 0
+    assert count_rows(target) == 0
 
 
 def test_keys_that_were_off_come_back(target: Target, ann: User, tmp_path: Path):
@@ -132,7 +121,7 @@ def test_somebody_who_may_can_retry_it(started: ImportJob, target: Target, ann: 
     with acting_as(User.objects.get(username="root")):
         commands.retry(started.pk)
     assert run(started).status == Status.SUCCEEDED
-    assert count(target) == ROWS
+    assert count_rows(target) == ROWS
 
 
 def test_one_that_the_system_asked_for_goes_on(target: Target, ann: User, tmp_path: Path):

@@ -8,26 +8,20 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from importer.engine.errors import LoadedBefore, LoadedInPart
-from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.jobs import report
-from importer.jobs.actions import commands
 from importer.jobs.steps.table_backup import restore_backup
 from importer.models import ImportJob, SourceFile, Target
-from importer.preparation.prepare import ImportRequest, prepare
+from importer.preparation.prepare import prepare
 from importer.preparation.previous_imports import earlier_load
 from importer.sources import uploads
 from importer.sources.several import as_one
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.importer.word_file import word_file
-from tests.targets import on_one_server, target_with
+from tests.targets import on_one_server
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), on_one_server]
-
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE t (n INT, word VARCHAR(20))", name="t")
+TABLES = ("CREATE TABLE t (n INT, word VARCHAR(20))",)
 
 
 @pytest.fixture
@@ -43,7 +37,7 @@ def copied(file: SourceFile) -> SourceFile:
 
 def created(target: Target, source: SourceFile, mode: str = "append", once: bool = False) -> ImportJob:
     options = Options(mode=mode, once=once)
-    return commands.create(prepare(source, target, "t", ImportRequest(options=options)), User.objects.first())
+    return import_of(source, target, options=options, user=User.objects.first())
 
 
 def found(target: Target, source: SourceFile, mode: str = "append") -> int | None:

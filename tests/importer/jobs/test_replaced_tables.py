@@ -6,17 +6,15 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.jobs import lifecycle
 from importer.jobs.actions import commands
 from importer.jobs.steps.table_backup import imports_since_restore, restore_backup
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.importer.steps import now, run
+from tests.importer.steps import import_of, now, run
 from tests.importer.word_file import word_file
-from tests.targets import on_one_server, target_with
+from tests.targets import count_rows, on_one_server
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), on_one_server]
 
@@ -24,11 +22,7 @@ ROWS = 2000
 Status = ImportJob.Status
 GONE = "went away with the old one"
 SINCE = "has worked on the table since"
-
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))", name="t")
+TABLES = ("CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))",)
 
 
 @pytest.fixture
@@ -46,18 +40,13 @@ def good(tmp_path: Path) -> Path:
 
 def created(target: Target, file: Path, mode: str) -> ImportJob:
     options = Options(mode=mode, chunk_bytes=8000, parallelism=1)
-    return commands.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
-
-
-def count(target: Target) -> int:
-    with connect(target.address) as connection:
-        return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
+    return import_of(file, target, options=options)
 
 
 def failed(target: Target, file: Path, mode: str) -> ImportJob:
     job = run(created(target, file, mode))
     assert job.status == Status.FAILED
-    assert (0 < count(target) < ROWS) == (mode == "append")
+    assert (0 < count_rows(target) < ROWS) == (mode == "append")
     return job
 
 
@@ -66,11 +55,11 @@ def test_an_append_whose_rows_went_with_the_table_is_not_continued(target: Targe
     replacing = run(created(target, good, "replace"))
     with pytest.raises(Problem, match=f"Import {replacing.pk} has put .* {GONE}"):
         commands.retry(job.pk, leave_out=True)
-    assert (now(job).status, count(target)) == (Status.FAILED, 100)
+    assert (now(job).status, count_rows(target)) == (Status.FAILED, 100)
     restore_backup(replacing.pk)
     commands.retry(job.pk, leave_out=True)
     assert run(job).status == Status.SUCCEEDED
-    assert count(target) == ROWS - 1
+    assert count_rows(target) == ROWS - 1
 
 
 def test_a_retry_that_waits_while_the_table_is_replaced_fails(target: Target, bad: Path, good: Path):
@@ -82,7 +71,7 @@ def test_a_retry_that_waits_while_the_table_is_replaced_fails(target: Target, ba
     job = run(job)
     assert (job.status, job.table_claim) == (Status.FAILED, None)
     assert GONE in job.problem["what"]
-    assert count(target) == 100
+    assert count_rows(target) == 100
 
 
 def test_a_retry_of_what_began_after_the_replacement_continues(target: Target, bad: Path, good: Path):
@@ -95,7 +84,7 @@ def test_a_retry_of_what_began_after_the_replacement_continues(target: Target, b
     assert run(job).status == Status.FAILED
     commands.retry(job.pk, leave_out=True)
     assert run(job).status == Status.SUCCEEDED
-    assert count(target) == 100 + ROWS - 1
+    assert count_rows(target) == 100 + ROWS - 1
 
 
 def test_a_replacement_that_was_undone_is_not_verified_again(target: Target, good: Path):
@@ -144,7 +133,7 @@ def test_a_replacement_is_not_undone_after_a_retry_that_only_verified_it(target:
     assert run(replacing).status == Status.SUCCEEDED
     with pytest.raises(Problem, match=f"Import {later.pk} {SINCE}"):
         restore_backup(replacing.pk)
-    assert count(target) == 110
+    assert count_rows(target) == 110
 
 
 def test_a_retry_after_the_restore_is_named_as_one_since_then(target: Target, bad: Path, good: Path):

@@ -6,9 +6,8 @@ import pytest
 
 from importer.engine.mysql.connection import Address
 from importer.models import Target
-from tests.engine.loads import run_sql
 from tests.importer.labs import write_rows
-from tests.targets import saved_target
+from tests.targets import tables_target
 
 PARENT = "CREATE TABLE parent (id INT PRIMARY KEY)"
 TABLE = """CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word),
@@ -16,9 +15,8 @@ TABLE = """CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word 
 
 
 @pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    run_sql(database, PARENT, "INSERT INTO parent VALUES (0), (1), (2)", TABLE)
-    return saved_target(database, "here")
+def target(request: pytest.FixtureRequest, database: Address, transactional_db) -> Target:
+    return tables_target(request, database, PARENT, "INSERT INTO parent VALUES (0), (1), (2)", TABLE)
 
 
 @pytest.fixture

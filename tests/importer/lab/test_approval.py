@@ -11,20 +11,15 @@ from importer import lab
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import Address
 from importer.models import AuditEvent, Channel, Lab, Notification, Target
 from importer.notifications import rendering
 from tests.importer.lab.test_lifecycle import SIZES
 from tests.importer.labs import created_lab, now, tables, take_step, to_end
 from tests.people import operator
+from tests.targets import on_mariadb
 
 pytestmark = pytest.mark.usefixtures("no_workers")
-
-
-@pytest.fixture
-def database(mariadb: Address) -> Address:
-    """What is tested here is decided before the server has a say: one kind of it is enough."""
-    return mariadb
+database = on_mariadb
 
 
 @pytest.fixture
@@ -51,10 +46,10 @@ def test_channels_are_told_with_a_link_and_no_error_there_stops_it(request, tran
     assert lab.is_asked_for(waiting)
     if notice := Notification.objects.first():
         assert rendering.subject(notice.payload).startswith(
-            f"Millrace: Lab {waiting.pk} on here waits for approval: Rows of"
+            f"Millrace: Lab {waiting.pk} on warehouse waits for approval: Rows of"
         )
         page = f"http://127.0.0.1:8000/labs/{waiting.pk}/"
-        assert f"Lab {waiting.pk} on here: {page}" in rendering.bodies(notice.payload, "team")[0]
+        assert f"Lab {waiting.pk} on warehouse: {page}" in rendering.bodies(notice.payload, "team")[0]
     assert bool(notice) == isinstance(events, list)
 
 

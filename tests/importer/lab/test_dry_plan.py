@@ -12,26 +12,21 @@ from importer.engine.plan.options import Options
 from importer.engine.tuning.grid import GRIDS, Settings
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
-from importer.jobs.actions import commands
 from importer.lab.commands import choose
 from importer.lab.sample_size import least_rows
-from importer.models import ImportJob, Lab, Target
-from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
+from importer.models import ImportJob, Lab
+from importer.preparation.prepare import PreparedImport, prepare
 from importer.sources import uploads
 from importer.worker.hosts import presence
 from tests.engine.loads import run_sql
 from tests.importer.labs import ROWS, created_lab, grid, take_step, write_rows
+from tests.importer.steps import import_of
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 TABLE = "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word))"
-
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    run_sql(database, TABLE)
-    return saved_target(database, "here")
+TABLES = (TABLE,)
 
 
 @pytest.fixture
@@ -132,7 +127,7 @@ def test_methods_that_this_server_refuses_are_left_out_with_the_remedy(prepared)
 
 @pytest.mark.parametrize(("mode", "kept"), [("append", True), ("replace", True), ("atomic", False)])
 def test_settings_without_effect_in_the_mode_of_the_import_are_left_out(prepared, mode, kept):
-    past = commands.create(prepare(prepared.source, prepared.target, "t", ImportRequest(options=Options(mode=mode))))
+    past = import_of(prepared.source, prepared.target, options=Options(mode=mode))
     out = left_out(lab.prepare_again(past), {"indexes": ("keep", "defer")}, past)
     assert (out == {}) == kept
     if not kept:

@@ -15,7 +15,6 @@ from importer.engine.tuning.grid import TUNABLE
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.jobs import lifecycle
-from importer.jobs.actions import commands
 from importer.lab.commands import planned_settings
 from importer.lab.setup import REHEARSAL, scratch_of
 from importer.models import ImportJob, Lab, Target, Trial
@@ -35,7 +34,7 @@ from tests.importer.labs import (
     trial_job,
     whole_target,
 )
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.targets import on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -151,7 +150,7 @@ class TestToTheEnd:
         assert {each.status for each in begun.trials.all()} == {Trial.Status.DONE}
 
     def test_a_lab_can_repeat_a_past_import(self, target, path, database):
-        job = run(commands.create(prepare(uploads.register(path), target, "t")))
+        job = run(import_of(path, target))
         assert job.status == ImportJob.Status.SUCCEEDED
         by_method = grid(method=("load_data_local", "insert"), rows_per_statement=(10,))
         ended = to_end(lab.create_from_job(job, lab.LabRequest(by_method, Sample(share=0.2), repeats=1)))
@@ -268,7 +267,7 @@ class TestBudget:
 class TestImportsOnTheTarget:
     @pytest.fixture
     def running(self, target, path) -> ImportJob:
-        job = commands.create(prepare(uploads.register(path), target, "t"))
+        job = import_of(path, target)
         lifecycle.advance(job.pk)
         return job
 
@@ -289,7 +288,7 @@ class TestImportsOnTheTarget:
     def test_a_trial_disturbed_by_an_import_is_repeated(self, target, path):
         begun = created_lab(target, path, SIZES)
         job = to_trial(begun)
-        run(commands.create(prepare(uploads.register(path), target, "t")))
+        run(import_of(path, target))
         run(job)
         take_step(begun)
         first = begun.trials.get(number=1)

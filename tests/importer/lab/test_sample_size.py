@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from importer import lab
-from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
@@ -15,23 +14,13 @@ from importer.lab.sample_size import rate_of, slower
 from importer.models import ImportJob, Lab, Target, Trial
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
-from tests.engine.loads import run_sql
-from tests.importer.labs import ROWS, created_lab, grid, write_rows
-from tests.targets import saved_target
+from tests.importer.labs import ROWS, created_lab, grid
+from tests.targets import on_mariadb
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 FAST = 100_000.0
-
-
-@pytest.fixture
-def target(mariadb: Address, transactional_db) -> Target:
-    run_sql(mariadb, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word))")
-    return saved_target(mariadb, "here")
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return write_rows(tmp_path / "rows.csv")
+TABLES = ("CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word))",)
+database = on_mariadb
 
 
 def planned(target: Target, path: Path, method: str = "auto") -> PreparedImport:

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command, load_command_class
 
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
 from importer.engine.reading.questions import NeedsAnswer
@@ -15,13 +15,9 @@ from importer.models import ImportJob, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
-from tests.targets import saved_target
+from tests.targets import on_mariadb, saved_target
 
-
-@pytest.fixture
-def database(mariadb: Address) -> Address:
-    """What is tested here is decided before the server has a say: one kind of it is enough."""
-    return mariadb
+database = on_mariadb
 
 
 @pytest.fixture

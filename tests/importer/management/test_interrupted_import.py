@@ -25,6 +25,7 @@ from importer.models.outcomes import CANCELLED, FAILED
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.management.people_file import ROWS, loaded, report_of
+from tests.importer.steps import import_of
 from tests.people import operator
 from tests.shell import Shell
 from tests.stack import ROOT, Stack, wait_until
@@ -89,7 +90,7 @@ def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
     ],
 )
 def test_only_the_same_import_is_continued(target: Target, people: Path, other: dict, same: bool):
-    first = commands.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    first = import_of(people, target, "people")
     other = dict(other)
     people.write_text(other.pop("content", people.read_text()))
     prepared = prepare(uploads.register(people), target, "people", ImportRequest(**other))
@@ -102,7 +103,7 @@ def test_only_the_same_import_is_continued(target: Target, people: Path, other: 
 def test_files_that_arrive_are_not_taken_for_the_same(target: Target, people: Path):
     SourceFile.objects.filter(pk=uploads.register(people).pk).update(fingerprint="")
     source = SourceFile.objects.get()
-    commands.create(prepare(source, target, "people", ImportRequest()))
+    import_of(source, target, "people")
     assert unfinished(prepare(source, target, "people", ImportRequest()), None) is None
 
 
@@ -130,7 +131,7 @@ def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Pa
 
 
 def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, people: Path, stack_env: Stack):
-    owner = commands.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    owner = import_of(people, target, "people")
     lifecycle.advance(owner.pk)
     words = ("--target", "t", "--table", "people", "--json", "--again", "--workers")
     command = subprocess.Popen(
@@ -155,7 +156,7 @@ def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, pe
 
 
 def test_a_problem_after_the_beginning_is_reported_with_the_import(target: Target, people: Path):
-    job = commands.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    job = import_of(people, target, "people")
     problem = Problem("The command cannot continue.")
     under_way = report_of(json.dumps(report_of_problem(problem, job)))
     assert (under_way["job"], under_way["outcome"], under_way["exit_code"]) == (job.pk, None, None)

@@ -20,36 +20,25 @@ from importer.notifications import channels, delivery, import_events, outbox, re
 from importer.notifications.channel_kinds import kind_of
 from importer.notifications.payload import test_payload as payload_of_test
 from importer.notifications.webhook import standard_signature
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.schedules.events import record_event
-from importer.sources import uploads
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.documents import read
-from tests.engine.loads import run_sql
 from tests.importer.notifications.conftest import SECRET
 from tests.importer.notifications.receivers import Hook, Inbox
 from tests.importer.notifications.runs import run_of
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.stack import ROOT, Stack
-from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 DOCS = (ROOT / "docs" / "notifications.md").read_text()
-
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    run_sql(database, "CREATE TABLE orders (n INT PRIMARY KEY, price DECIMAL(6,2) NOT NULL)")
-    return saved_target(database, "shop")
+TABLES = ("CREATE TABLE orders (n INT PRIMARY KEY, price DECIMAL(6,2) NOT NULL)",)
 
 
 def imported(target: Target, folder: Path, *lines: str, **options) -> ImportJob:
     path = folder / "orders.csv"
     path.write_text("n,price\n" + "".join(f"{line}\n" for line in lines))
-    return run(
-        commands.create(prepare(uploads.register(path), target, "orders", ImportRequest(options=Options(**options))))
-    )
+    return run(import_of(path, target, "orders", options=Options(**options)))
 
 
 def send_all() -> None:

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from importer.access.limits import TooMany
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import FieldOverride, GeneratedColumn
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
@@ -23,23 +23,10 @@ from importer.sources import uploads
 from tests.documents import read
 from tests.people import operator
 from tests.shell import Shell
-from tests.targets import saved_target
+from tests.targets import on_mariadb
 
-
-@pytest.fixture
-def database(mariadb: Address) -> Address:
-    """What is tested here is decided before the server has a say: one kind of it is enough."""
-    return mariadb
-
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        execute(
-            connection,
-            "CREATE TABLE prices (id INT, price DECIMAL(9,2), sold BIT(1), origin VARCHAR(40), line INT, at DATETIME)",
-        )
-    return saved_target(database, "t")
+TABLES = ("CREATE TABLE prices (id INT, price DECIMAL(9,2), sold BIT(1), origin VARCHAR(40), line INT, at DATETIME)",)
+database = on_mariadb
 
 
 @pytest.fixture
@@ -72,7 +59,7 @@ WANTED = [(1, Decimal("1234.50"), b"\x01"), (2, Decimal("0.25"), b"\0"), (3, Non
 def test_map_and_set(target: Target, prices: Path, shell: Shell):
     done = run(
         shell,
-        *(str(prices), "--target", "t", "--table", "prices"),
+        *(str(prices), "--target", "warehouse", "--table", "prices"),
         *("--map", "nr=id", "--map", "#2=price:trim,thousands-dot,null="),
         *("--set", "origin=@file", "--set", "line=@line", "--set", "at=@time"),
     )
@@ -195,12 +182,12 @@ def test_a_name_that_cannot_be(target: Target, prices: Path, name: str):
         (["--preset", "p", "--no-trailing-delimiter"], "--no-trailing-delimiter cannot be combined with --preset"),
         (["--preset", "p", "--escape", ""], "--escape cannot be combined with --preset"),
         (["--preset", "p", "--comment", "#"], "--comment cannot be combined with --preset"),
-        (["--target", "t"], "No table is named"),
+        (["--target", "warehouse"], "No table is named"),
         (["--table", "prices"], "No server is named"),
-        (["--target", "t", "--table", "prices", "--map", "x=id"], "has no field x"),
-        (["--target", "t", "--table", "prices", "--map", "nr=q"], "has no column q"),
-        (["--target", "t", "--table", "prices", "--map", "nr=id:hex"], "hex does not go with id"),
-        (["--target", "t", "--table", "prices", "--map", "nr=id", "--set", "id=1"], "id is given twice"),
+        (["--target", "warehouse", "--table", "prices", "--map", "x=id"], "has no field x"),
+        (["--target", "warehouse", "--table", "prices", "--map", "nr=q"], "has no column q"),
+        (["--target", "warehouse", "--table", "prices", "--map", "nr=id:hex"], "hex does not go with id"),
+        (["--target", "warehouse", "--table", "prices", "--map", "nr=id", "--set", "id=1"], "id is given twice"),
     ],
 )
 def test_invalid_command_options_are_refused(target: Target, prices: Path, args: list[str], said: str):

@@ -7,31 +7,24 @@ import pytest
 
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import FEWEST, PastImport
-from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.models.outcomes.attempts import speed_of
 from importer.models.outcomes.phases import wait_in
-from importer.preparation.prepare import ImportRequest, prepare
+from importer.preparation.prepare import prepare
 from importer.preparation.previous_imports import past
 from importer.sources import uploads
-from tests.engine.loads import run_sql
-from tests.importer.steps import run
-from tests.targets import on_one_server, saved_target
+from tests.importer.steps import import_of, run
+from tests.targets import on_one_server
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), on_one_server]
-
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    run_sql(database, "CREATE TABLE t (n INT)")
-    return saved_target(database, "t")
+TABLES = ("CREATE TABLE t (n INT)",)
 
 
 def imported(target: Target, tmp_path: Path, parallelism: int) -> ImportJob:
     path = tmp_path / "numbers.csv"
     path.write_text("n\n" + "1\n" * 1000)
     options = Options(parallelism=parallelism)
-    return run(commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))))
+    return run(import_of(path, target, options=options))
 
 
 def test_only_similar_imports_into_the_table_are_read(target: Target, tmp_path: Path):

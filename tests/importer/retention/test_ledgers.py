@@ -16,18 +16,10 @@ from importer.retention import ledgers
 from importer.retention.run import run
 from tests.dashboard.job_data import Status
 from tests.importer.retention.conftest import NOW
-from tests.targets import saved_target
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_servers]
 
 OTHERS = "00000000-0000-0000-0000-000000000001"
-
-
-@pytest.fixture
-def target(database: Address) -> Target:
-    with connect(database) as connection:
-        ledger.create(connection)
-    return saved_target(database, "real")
 
 
 def put_rows(target: Target, *keys: str) -> None:

@@ -17,10 +17,11 @@ from importer.schedules import ScheduleRequest
 from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.file_servers.ftp import ftp_files
-from tests.targets import saved_target
+from tests.targets import on_mariadb, saved_target
 
 TABLE = "CREATE TABLE t (n INT, word VARCHAR(20)) CHARACTER SET utf8mb4"
 HEADER = "n,word\n"
+database = on_mariadb
 
 
 def drop(folder: Path, name: str, rows: str = "1,one\n", header: str = HEADER) -> Path:
@@ -36,12 +37,6 @@ def shift_time(path: Path, hours: float) -> None:
     """Set the file's modification time so many hours off, as another clock or a copy does."""
     time = path.stat().st_mtime + hours * 3600
     os.utime(path, (time, time))
-
-
-@pytest.fixture
-def database(mariadb: Address) -> Address:
-    """One server is enough: schedules do not depend on the kind of server."""
-    return mariadb
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ from importer.engine.plan.options import Options
 from importer.jobs import lifecycle
 from importer.jobs.actions import commands
 from importer.models import ImportJob, Schedule, ScheduleRun
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.schedules import ScheduleRequest
 from importer.sources import uploads
 from tests.engine.loads import rows_of
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import now, outcomes, request_of, run_now, take, to_end, to_import
+from tests.importer.steps import import_of
 from tests.importer.steps import run as run_job
 from tests.people import operator
 
@@ -81,7 +81,7 @@ def test_from_a_job_that_worked_and_whose_file_is_gone(make, folder, tmp_path, d
     target = make("other").target
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
     options = Options(mode="create")
-    job = run_job(commands.create(prepare(source, target, "made", ImportRequest(options=options))))
+    job = run_job(import_of(source, target, "made", options=options))
     connection = Schedule.objects.get().connection
     source.file.unlink()
     schedule = schedules.create_from_job(job, ScheduleRequest("again", connection, "*.csv", known_by="stat"))
@@ -101,7 +101,7 @@ def test_the_file_of_the_import_is_not_loaded_again(make, folder, tmp_path, plac
         source = operations.fetch(made.connection, listed)
     else:
         source = uploads.register(drop(tmp_path, "upload.csv"))
-    job = commands.create(prepare(source, made.target, made.table_name, ImportRequest()))
+    job = import_of(source, made.target, made.table_name)
     if loads:
         job = run_job(job)
     schedule = schedules.create_from_job(job, ScheduleRequest("again", made.connection, "*.csv"))
@@ -120,7 +120,7 @@ def test_the_file_of_an_import_that_ended_without_rows_is_loaded(make, folder):
     made = make("other")
     drop(folder, "a.csv")
     (listed,) = operations.find(made.connection, "*.csv", timezone.now(), UTC)
-    job = commands.create(prepare(operations.fetch(made.connection, listed), made.target, "t", ImportRequest()))
+    job = import_of(operations.fetch(made.connection, listed), made.target)
     schedule = schedules.create_from_job(job, ScheduleRequest("again", made.connection, "*.csv"))
     commands.cancel(job.pk)
     take(schedule.runs.get())
@@ -134,7 +134,7 @@ def test_a_new_schedule_has_a_limit_of_rejected_rows(make, tmp_path, stated, no_
     first = make("other")
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
     options = Options(on_error="reject", **(stated or {"max_reject_percent": 100}))
-    job = run_job(commands.create(prepare(source, first.target, first.table_name, ImportRequest(options=options))))
+    job = run_job(import_of(source, first.target, first.table_name, options=options))
     assert schedules.lacks_limit(job) is (not stated)
     request = ScheduleRequest("again", first.connection, "*.csv")
     schedule = schedules.create_from_job(job, request, no_limit=no_limit)

@@ -16,13 +16,13 @@ from importer.history.read import column
 from importer.jobs import lifecycle
 from importer.jobs.actions import commands
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceFile, Target
-from importer.preparation.prepare import prepare
 from importer.queue import Message
 from importer.schedules.transitions import change_held, claim
 from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import job_of, now, outcomes, rows, run_now, take, to_end, to_import
+from tests.importer.steps import import_of
 from tests.importer.steps import run as run_job
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -81,7 +81,7 @@ class TestFiles:
         schedule = make(known_by="stat", afterwards="move", move_to="loaded")
         Schedule.objects.update(options_json=to_json(Options(once=True)))
         file = uploads.register(drop(folder.parent, "by-hand.csv"))
-        by_hand = run_job(commands.create(prepare(file, schedule.target, "t")))
+        by_hand = run_job(import_of(file, schedule.target))
         assert by_hand.status == ImportJob.Status.SUCCEEDED
         drop(folder, "same.csv")
         drop(folder, "other.csv", "2,two\n")

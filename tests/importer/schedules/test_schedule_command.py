@@ -5,15 +5,13 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer.jobs.actions import commands
 from importer.management.verbs import schedules as schedule_command
 from importer.models import Schedule, ScheduleRun
-from importer.preparation.prepare import prepare
-from importer.sources import uploads
 from tests.documents import read
 from tests.importer.management.command_line.interrupts import press_ctrl_c_in_sleep
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import run_now, to_end
+from tests.importer.steps import import_of
 from tests.importer.steps import run as run_job
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -31,7 +29,7 @@ def schedule(*args: str) -> dict:
 
 def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
     target = make("other").target
-    job = run_job(commands.create(prepare(uploads.register(drop(tmp_path, "made.csv")), target, "t")))
+    job = run_job(import_of(drop(tmp_path, "made.csv"), target))
     where = ["--connection", "incoming", "--pattern", "*.csv", "--zone", "Asia/Tokyo"]
     created = schedule(
         "create-from-job", str(job.pk), "--name", "daily", *where, "--cron", "30 2 * * *", "--misfire", "all"

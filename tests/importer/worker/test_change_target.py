@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -22,7 +21,6 @@ from importer.worker import change_target, verify
 from tests.engine.loads import run_sql
 from tests.importer import steps
 from tests.importer.steps import now, run, take, until
-from tests.importer.word_file import word_file
 from tests.targets import on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -35,11 +33,6 @@ TABLES = (
     "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(200), KEY long_one (word(100) DESC) COMMENT 'it''s, `so`',"
     " UNIQUE KEY both_ (word, n), KEY `odd``, (n)` (n, word(3)), FULLTEXT KEY f (word))",
 )
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return word_file(tmp_path / "words.csv", range(ROWS))
 
 
 def structure(target: Target) -> str:

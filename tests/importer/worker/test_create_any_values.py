@@ -14,10 +14,7 @@ from importer.engine.mapping.new_table.typed_values import reader
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
-from importer.jobs.actions import commands
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.importer.worker.test_create_mode import told
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -91,8 +88,7 @@ def test_each_value_arrives_as_it_is_written_or_as_its_mapping_reads_it(target, 
     path = tmp_path / "made.csv"
     columns = written(path, random.Random(seed))
     options = Options(mode="create", on_error="reject", max_rejects=1500)
-    request = ImportRequest(options=options, known_format={"header": True}, accept_guesses=True)
-    job = run(commands.create(prepare(uploads.register(path), target, "made", request)))
+    job = run(import_of(path, target, "made", options=options, known_format={"header": True}, accept_guesses=True))
     assert job.problem == {}
     stored = {int(row[0][1:]): row[1:] for row in told(target, "SELECT * FROM made")}
     assert len(stored) + job.rejected_rows == len(next(iter(columns.values())))

@@ -9,12 +9,11 @@ import pytest
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.plan.options import Options
 from importer.engine.reading.questions import NeedsAnswer
-from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.importer.worker.test_create_mode import told, types
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -30,7 +29,7 @@ GERMAN = (
 
 def created(target: Target, path: Path, table: str = "made", on_error: str = "stop", **request) -> ImportJob:
     options = Options(mode="create", chunk_bytes=50_000, parallelism=2, on_error=on_error)
-    return commands.create(prepare(uploads.register(path), target, table, ImportRequest(options=options, **request)))
+    return import_of(path, target, table, options=options, **request)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])

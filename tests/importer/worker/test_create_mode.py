@@ -15,7 +15,7 @@ from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -34,9 +34,7 @@ def file(tmp_path: Path) -> Path:
 def created(target: Target, file: Path, table: str = "things", partitions: int | None = None, **request) -> ImportJob:
     options = Options(mode="create", chunk_bytes=50_000, parallelism=2, partitions=partitions)
     new_table = NewTableRequest(**request)
-    return commands.create(
-        prepare(uploads.register(file), target, table, ImportRequest(options=options, new_table=new_table))
-    )
+    return import_of(file, target, table, options=options, new_table=new_table)
 
 
 def told(target: Target, sql: str) -> list[tuple]:
@@ -132,8 +130,7 @@ def test_a_value_beyond_the_sample_widens_its_column_with_a_reason(target, file)
 def test_null_markers_that_nobody_gave_are_values_of_a_column_that_becomes_a_text(target, tmp_path, null, stored):
     path = tmp_path / "late.csv"
     path.write_text("id,n\n1,\n2,NA\n" + "".join(f"{n},{n}\n" for n in range(3, ROWS)) + "x,x\n" * (ROWS // 10))
-    request = ImportRequest(options=Options(mode="create"), null_markers=null, accept_guesses=True)
-    job = run(commands.create(prepare(uploads.register(path), target, "late", request)))
+    job = run(import_of(path, target, "late", options=Options(mode="create"), null_markers=null, accept_guesses=True))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert types(target, "late")["n"].startswith("varchar")
     found = told(target, "SELECT DISTINCT n FROM late WHERE n IS NULL OR n IN ('', 'NA', 'x') ORDER BY n")
@@ -142,8 +139,7 @@ def test_null_markers_that_nobody_gave_are_values_of_a_column_that_becomes_a_tex
 
 def test_a_plan_with_wider_types_keeps_its_chunks_and_their_reasons(target, file):
     file.write_text(file.read_text().replace("3300,06,3300.5", "3300,06,1.125"))
-    request = ImportRequest(options=Options(mode="create"))
-    before = commands.create(prepare(uploads.register(file), target, "things", request)).plan
+    before = import_of(file, target, "things", options=Options(mode="create")).plan
     job = run(ImportJob.objects.get())
     assert job.status == Status.SUCCEEDED
     assert "Types hold the whole file" in [each.choice for each in job.plan.reasons]

@@ -25,7 +25,7 @@ from importer.sources import parts, uploads
 from importer.worker import sweep
 from tests.dashboard.job_data import make_user
 from tests.engine.loads import rows_of, run_sql
-from tests.importer.steps import advance, run
+from tests.importer.steps import advance, import_of, run
 from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
@@ -59,8 +59,7 @@ def begun(content: str, first: int = MIB) -> tuple[SourceFile, Callable[[int], N
 
 
 def started(source: SourceFile, target: Target, *, known: dict[str, int] | None = None, **options) -> ImportJob:
-    request = ImportRequest(options=Options(**options), known_format=known or {})
-    return run(commands.create(prepare(source, target, "t", request)))
+    return run(import_of(source, target, options=Options(**options), known_format=known or {}))
 
 
 def by_preset(target: Target, first: str, second: str) -> ImportJob:

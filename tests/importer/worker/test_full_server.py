@@ -11,10 +11,8 @@ from importer.engine.mysql.connection import Address, Connection, connect, execu
 from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.stack import wait_until
 from tests.targets import UNSYNCED, PreparedMariaDB, saved_target
 
@@ -77,7 +75,7 @@ def test_nothing_stays_in_part_and_a_retry_with_room_loads_the_rest(full: Addres
     path = tmp_path / "words.csv"
     path.write_text("n,word\n" + "".join(f"{n},{'word ' * 90}{n}\n" for n in range(ROWS)))
     options = Options(mode=mode, chunk_bytes=1_000_000, parallelism=2, indexes="keep")
-    job = run(commands.create(prepare(uploads.register(path), saved_target(full), "t", ImportRequest(options=options))))
+    job = run(import_of(path, saved_target(full), options=options))
     assert job.status == ImportJob.Status.FAILED
     assert "is full" in job.problem["what"]
     assert "Make room" in job.problem["advice"]

@@ -20,10 +20,8 @@ from importer.jobs.actions import commands
 from importer.jobs.actions.obstacles import end_without
 from importer.jobs.steps import target_changes
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.engine.loads import account_with, rows_of, run_sql
-from tests.importer.steps import advance, queued, run, take
+from tests.importer.steps import advance, import_of, queued, run, take
 from tests.importer.worker.test_change_target import raising
 from tests.importer.worker.test_obstacles import until_stuck
 from tests.targets import TestServer, saved_target
@@ -211,7 +209,7 @@ class TestImport:
 
     def created(self, target: Target, file: Path, **options) -> ImportJob:
         options = Options(server_variables={FLUSH: "2"}, chunk_bytes=500, **options)
-        return commands.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
+        return import_of(file, target, options=options)
 
     def until_loading(self, job: ImportJob) -> None:
         while steps := lifecycle.advance(job.pk):

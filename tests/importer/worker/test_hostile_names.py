@@ -9,11 +9,9 @@ from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.options import Options
-from importer.jobs.actions import commands
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
-from tests.importer.steps import run
+from importer.preparation.prepare import ImportRequest
+from tests.importer.steps import import_of, run
 from tests.targets import saved_target
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.django_db(transaction=True)]
@@ -54,7 +52,7 @@ def test_an_import_runs_none_of_it(database: Address, source: Path, mode: str, m
         mapping=[ColumnMapping(KEY), ColumnMapping(WORD, null_markers=(VALUES[0].strip(),), transforms=("trim",))],
         fillings=[GeneratedColumn(MADE, "text", VALUES[1])],
     )
-    job = run(commands.create(prepare(uploads.register(source), saved_target(database), TABLE, request)))
+    job = run(import_of(source, saved_target(database), TABLE, request))
     assert (job.status, job.problem) == (ImportJob.Status.SUCCEEDED, {})
     with connect(database) as connection:
         rows = fetch_all(connection, f"SELECT * FROM {quote_name(TABLE)} ORDER BY 1")

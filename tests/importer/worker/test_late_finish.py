@@ -12,11 +12,10 @@ from importer.engine.schema.table import existing_tables
 from importer.engine.target import staging
 from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import prepare
-from importer.preparation.request import ImportRequest, NewTableRequest
+from importer.preparation.request import NewTableRequest
 from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
-from tests.importer.steps import now, run, until
+from tests.importer.steps import import_of, now, run, until
 from tests.importer.word_file import word_file
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -35,7 +34,7 @@ def before_finishing(target: Target, folder: Path, mode: str) -> ImportJob:
     source = uploads.register(word_file(folder / "words.csv", range(ROWS)))
     options, new = Options(mode=mode), NewTableRequest() if mode == "create" else None
     table = "made" if mode == "create" else "t"
-    job = commands.create(prepare(source, target, table, ImportRequest(options=options, new_table=new)))
+    job = import_of(source, target, table, options=options, new_table=new)
     until(job, "finish")
     return now(job)
 

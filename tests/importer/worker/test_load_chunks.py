@@ -16,11 +16,9 @@ from importer.jobs.steps import chunk_leases
 from importer.jobs.steps.chunk_leases import claim_run, extend_run, release_chunks, should_continue
 from importer.jobs.steps.lease_recovery import expired_runs
 from importer.models import Chunk, ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from importer.worker import heartbeat, load_chunks, shutdown, sweep
 from tests.engine.loads import loads_so_far, rows_of, run_sql
-from tests.importer.steps import run, take
+from tests.importer.steps import import_of, run, take
 from tests.stack import wait_until
 from tests.targets import on_one_server
 
@@ -44,13 +42,13 @@ def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, *
     # Each row is a chunk, and a transaction unless options say otherwise.
     each = {} if "chunk_bytes" in options else {"commit_rows": 1}
     import_options = Options(parallelism=parallelism, **each, **options)
-    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=import_options)))
+    return import_of(path, target, options=import_options)
 
 
 def another(target: Target, path: Path) -> ImportJob:
     """An import of the file into another table, which waits for a worker."""
     run_sql(target.address, "CREATE TABLE other LIKE t")
-    job = commands.create(prepare(uploads.register(path), target, "other"))
+    job = import_of(path, target, "other")
     scanned(job)
     return job
 

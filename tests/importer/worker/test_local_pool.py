@@ -16,12 +16,10 @@ from importer.engine.mysql.connection import Address
 from importer.jobs.actions import commands
 from importer.jobs.steps.chunk_leases import claim_run
 from importer.models import Chunk, ImportJob
-from importer.preparation.prepare import prepare
 from importer.queue import Message
 from importer.security import held_passwords
-from importer.sources import uploads
 from importer.worker import local_pool
-from tests.importer.steps import now, until
+from tests.importer.steps import import_of, now, until
 from tests.importer.word_file import word_file
 from tests.targets import target_with
 
@@ -85,7 +83,7 @@ class TestImportsThatOthersHaveTouched:
     def job(self, mariadb: Address, transactional_db, tmp_path: Path) -> ImportJob:
         """An import whose only chunk is queued."""
         target = target_with(mariadb, "CREATE TABLE t (n INT, word VARCHAR(20))", name="t")
-        job = commands.create(prepare(uploads.register(word_file(tmp_path / "t.csv", range(100))), target, "t"))
+        job = import_of(word_file(tmp_path / "t.csv", range(100)), target)
         until(job, "load_run")
         return job
 

@@ -6,13 +6,10 @@ from pathlib import Path
 import pytest
 
 from importer.engine.plan.options import Options
-from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.engine.loads import rows_of
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
@@ -25,8 +22,7 @@ def imported(target: Target, folder: Path, content: bytes, known: dict, **option
     path = folder / "file.csv"
     path.write_bytes(content)
     options = Options(**{"chunk_bytes": 20, "parallelism": 2, **options})
-    request = ImportRequest(known_format=known, options=options)
-    return run(commands.create(prepare(uploads.register(path), target, "t", request)))
+    return run(import_of(path, target, known_format=known, options=options))
 
 
 def rows(target: Target) -> dict[int, str]:

@@ -21,7 +21,6 @@ from importer.models import ImportJob, Target
 from importer.queue import Message
 from tests.engine.loads import account_with, run_sql
 from tests.importer.steps import now, queued, run, take, until
-from tests.importer.word_file import word_file
 from tests.importer.worker.test_change_target import created, keys, structure, written_down
 from tests.targets import on_one_server, saved_target
 
@@ -48,11 +47,6 @@ def target(admin: Address, transactional_db) -> Iterator[Target]:
     """A target whose account may build keys, until the test says otherwise."""
     with account_with(admin, *RIGHTS) as address:
         yield saved_target(address, "t")
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return word_file(tmp_path / "words.csv", range(ROWS))
 
 
 def may_alter(admin: Address, *, allowed: bool) -> None:

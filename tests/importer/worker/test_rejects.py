@@ -25,7 +25,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import load_chunks
 from tests.importer import steps
-from tests.importer.steps import queued, run, take
+from tests.importer.steps import import_of, queued, run, take
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -291,9 +291,7 @@ def test_the_reject_file_of_any_dialect_loads_unchanged(target: Target, tmp_path
     path.write_bytes((mark + text).encode(encoding))
     chosen = Options(on_error="reject")
     dialect = profile_file(path, encoding=encoding).dialect
-    job = run(
-        commands.create(prepare(uploads.register(path), target, "t", ImportRequest(dialect=dialect, options=chosen)))
-    )
+    job = run(import_of(path, target, dialect=dialect, options=chosen))
     bad = 2 if "quoted" in shape else 1
     # An import without a single good row has failed, and has its reject file all the same.
     status = Status.SUCCEEDED if "fine" in text else Status.FAILED
@@ -304,9 +302,7 @@ def test_the_reject_file_of_any_dialect_loads_unchanged(target: Target, tmp_path
     assert again.read_bytes()[:4] == path.read_bytes()[:4]
 
     on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
-    second = commands.create(
-        prepare(uploads.register(again), target, "t", ImportRequest(dialect=job.file_dialect, options=chosen))
-    )
+    second = import_of(again, target, dialect=job.file_dialect, options=chosen)
     second = run(second)
     assert (second.status, second.loaded_rows, second.rejected_rows) == (Status.SUCCEEDED, bad, 0), second.problem
     assert on(target, "SELECT word FROM t WHERE n = 2") == [("wörd much too long für it",)]

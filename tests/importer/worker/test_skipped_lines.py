@@ -7,19 +7,16 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 from importer.jobs import lifecycle, report
 from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from importer.worker import shutdown
 from tests.dashboard.job_data import make_user
 from tests.engine.loads import run_sql
-from tests.importer.steps import run, take
-from tests.targets import target_with
+from tests.importer.steps import import_of, run, take
+from tests.targets import on_mariadb
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
@@ -34,19 +31,15 @@ LINES = {
         "texts": [{"line": line, "text": ""} for line in (2, 4, 11, 15, 16, 23, 27, 28, 35, 39)],
     },
 }
-
-
-@pytest.fixture
-def target(mariadb: Address, transactional_db) -> Target:
-    return target_with(mariadb, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20)) CHARSET utf8mb4")
+TABLES = ("CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20)) CHARSET utf8mb4",)
+database = on_mariadb
 
 
 def created(target: Target, folder: Path, content: bytes, encoding: str = "utf-8", **options) -> ImportJob:
     path = folder / "file.csv"
     path.write_bytes(content)
     options = Options(**{"chunk_bytes": 20, "parallelism": 2, **options})
-    request = ImportRequest(dialect=Dialect(encoding=encoding, skip_rows=2), options=options)
-    return commands.create(prepare(uploads.register(path), target, "t", request))
+    return import_of(path, target, dialect=Dialect(encoding=encoding, skip_rows=2), options=options)
 
 
 @pytest.mark.one_of("pack", "sort")

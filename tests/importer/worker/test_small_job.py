@@ -8,17 +8,15 @@ from django.db import connection as application
 from django.test.utils import CaptureQueriesContext
 
 from importer import queue, tasks
-from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.jobs import lifecycle
 from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
-from importer.sources import uploads
 from importer.worker import scan
 from importer.worker.steps import IMPORT_STEPS
-from tests.targets import target_with
+from tests.importer.steps import import_of
+from tests.targets import on_mariadb
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -28,11 +26,8 @@ MOST_QUERIES = {"start": 14, "scan": 26, "load_run": 95}
 # A query for the row of a job with all that it has, which may be long.
 WHOLE_ROW = '"importer_importjob"."reading_json"'
 MOST_WHOLE_ROWS = {"scan": 3, "load_run": 5}
-
-
-@pytest.fixture
-def target(mariadb: Address, transactional_db) -> Target:
-    return target_with(mariadb, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))")
+TABLES = ("CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))",)
+database = on_mariadb
 
 
 @pytest.fixture
@@ -45,8 +40,7 @@ def sent(monkeypatch) -> list[Message]:
 
 def created(target: Target, path: Path, **options) -> ImportJob:
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
-    request = ImportRequest(options=Options(**options))
-    return commands.create(prepare(uploads.register(path), target, "t", request))
+    return import_of(path, target, options=Options(**options))
 
 
 def test_a_small_file_takes_two_messages_and_few_queries(target: Target, tmp_path: Path, sent: list[Message]):

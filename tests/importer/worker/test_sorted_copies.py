@@ -29,7 +29,7 @@ from importer.preparation.request import ImportRequest, NewTableRequest
 from importer.sources import uploads
 from importer.worker import working_copies
 from tests.engine.loads import rows_of
-from tests.importer.steps import run, take
+from tests.importer.steps import import_of, run, take
 from tests.stack import ROOT, wait_until
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
@@ -45,9 +45,7 @@ TABLES = ("CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), nr INT, line IN
 def created(target: Target, file: Path, table: str = "t", fillings=(), **options) -> ImportJob:
     options = Options(**{"sort": "key", "chunk_bytes": 700, "parallelism": 2, **options})
     source, dialect = uploads.register(file), profile_file(file).dialect
-    return commands.create(
-        prepare(source, target, table, ImportRequest(dialect=dialect, fillings=fillings, options=options))
-    )
+    return import_of(source, target, table, dialect=dialect, fillings=fillings, options=options)
 
 
 def written(folder: Path, content: str | bytes) -> Path:

@@ -10,11 +10,8 @@ from importer.engine.schema.table import read_table
 from importer.jobs import lifecycle
 from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import prepare
-from importer.preparation.request import ImportRequest
-from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
-from tests.importer.steps import queued, run, take
+from tests.importer.steps import import_of, queued, run, take
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -30,7 +27,7 @@ def created(target: Target, folder: Path, text: str) -> ImportJob:
     path = folder / "file.csv"
     path.write_text(text)
     options = Options(mode="replace", chunk_bytes=50)
-    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
+    return import_of(path, target, options=options)
 
 
 def tables(target: Target) -> set[str]:

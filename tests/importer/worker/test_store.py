@@ -11,18 +11,17 @@ from django.utils import timezone
 
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
-from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads, rows, storage
 from importer.jobs.steps.chunk_leases import ChunkRun
 from importer.models import Chunk, ImportJob, SourceFile
-from importer.preparation.prepare import ImportRequest, prepare
+from importer.preparation.prepare import ImportRequest
 from importer.queue import Message
 from importer.sources import parts, uploads
 from importer.sources.store import s3_client
 from importer.sources.store.file_store import FileStore
 from importer.worker import load_chunks, working_copies
 from tests.engine.loads import rows_of
-from tests.importer.steps import advance, queued, run, take
+from tests.importer.steps import advance, import_of, queued, run, take
 from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
@@ -46,8 +45,7 @@ def uploaded(first: int = len(DATA)) -> SourceFile:
 
 
 def created(source: SourceFile, address: Address) -> ImportJob:
-    request = ImportRequest(options=Options(chunk_bytes=2**18))
-    return commands.create(prepare(source, target_with(address, TABLE), "t", request))
+    return import_of(source, target_with(address, TABLE), options=Options(chunk_bytes=2**18))
 
 
 def count(address: Address) -> int:
@@ -115,7 +113,7 @@ class TestAnotherHost:
         source = uploads.begin_upload(name, len(data), None)
         parts.append(source, 0, io.BytesIO(data), len(data))
         asked = ImportRequest(options=Options(on_error="reject", max_rejects=1000, **options))
-        return commands.create(prepare(uploads.finish(source), target_with(address, TABLE), "t", asked))
+        return import_of(uploads.finish(source), target_with(address, TABLE), "t", asked)
 
     def test_two_processes_of_a_host_begin_the_rejects_at_once(self, mariadb, store, settings, tmp_path, monkeypatch):
         """Both find no head of the reject file; one puts it into the store just before the other one does."""

@@ -8,10 +8,8 @@ from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.both_servers
@@ -24,7 +22,7 @@ def test_every_chunk_arrives_and_nothing_stays_locked(database, transactional_db
     path = tmp_path / "words.csv"
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(500)))
     options = Options(lock_table=True, chunk_bytes=1000, **more)
-    job = commands.create(prepare(uploads.register(path), saved_target(database), "t", ImportRequest(options=options)))
+    job = import_of(path, saved_target(database), options=options)
     with pytest.raises(Problem, match="Only one session"):
         commands.set_parallelism(job.pk, 2)
     job = run(job)

@@ -18,13 +18,11 @@ from importer.jobs.rejects import downloads
 from importer.jobs.steps.scanning import claim_scan
 from importer.models import ImportJob, Target
 from importer.models.outcomes import NEEDS_ANSWER
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
 from importer.worker import working_copies
 from tests.documents import read
 from tests.engine.loads import rows_of, run_sql
 from tests.engine.packing import PACKED
-from tests.importer.steps import run, take
+from tests.importer.steps import import_of, run, take
 from tests.targets import on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
@@ -42,9 +40,7 @@ def created(target: Target, file: Path, encoding: str = "", **options) -> Import
     """A job as the page creates it: with the chosen encoding, or the detected one."""
     dialect = profile_file(file, **({"encoding": encoding} if encoding else {})).dialect
     options = Options(**{"chunk_bytes": 40, "parallelism": 2, **options})
-    return commands.create(
-        prepare(uploads.register(file), target, "t", ImportRequest(dialect=dialect, options=options))
-    )
+    return import_of(file, target, dialect=dialect, options=options)
 
 
 def written(folder: Path, content: bytes) -> Path:

@@ -22,13 +22,12 @@ from importer.jobs.actions import commands
 from importer.jobs.steps.chunk_leases import claim_run, record_failed
 from importer.jobs.steps.lease_recovery import expired_runs
 from importer.models import Channel, ImportJob, JobRecord, Notification, SourceFile, Target
-from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import room, uploads
+from importer.sources import room
 from importer.worker import sweep
 from importer.worker.hosts import presence
 from tests.dashboard.job_data import make_job
 from tests.dashboard.system.metrics.scrapes import Samples, figure, moved, scraped
-from tests.importer.steps import run, take
+from tests.importer.steps import import_of, run, take
 from tests.targets import target_with
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_workers")]
@@ -72,7 +71,7 @@ def change(client: Client, target: Target, redis) -> Iterator[Change]:
 
 def created(target: Target, path: Path, rows: list[int] = ROWS, **options) -> ImportJob:
     path.write_text("n\n" + "".join(f"{n}\n" for n in rows))
-    return commands.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options))))
+    return import_of(path, target, options=Options(**options))
 
 
 def test_an_import(change: Change, target: Target, tmp_path: Path):

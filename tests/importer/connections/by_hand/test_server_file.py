@@ -16,20 +16,20 @@ from importer.connections.by_hand.resolve import forget_unused
 from importer.connections.by_hand.server_file import find_on_server
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.mysql.connection import Address
-from importer.jobs.actions import commands
 from importer.models import ImportJob, SourceFile
 from importer.preparation.prepare import prepare
 from tests.dashboard.api.program import Program, problem
 from tests.engine.loads import rows_of
-from tests.importer.steps import run
+from tests.importer.steps import import_of, run
 from tests.people import admin, operator
 from tests.server_folder import file_for, largest_packet
-from tests.targets import on_one_server, target_with
+from tests.targets import on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
 TABLE = "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(12))"
 FILE = b"id,word\n1,one\n2,two\n"
 ROWS = [(1, "one"), (2, "two")]
+TABLES = (TABLE,)
 
 
 @pytest.fixture
@@ -38,11 +38,6 @@ def there(database: Address, tmp_path: Path, settings) -> Iterator[Path]:
     path = file_for(database, tmp_path, FILE)
     yield path
     path.unlink(missing_ok=True)
-
-
-@pytest.fixture
-def target(database: Address):
-    return target_with(database, TABLE)
 
 
 @pytest.fixture
@@ -79,7 +74,7 @@ def test_a_file_that_only_the_server_sees_is_copied_to_be_read(there, database, 
     monkeypatch.setattr(server_file, "WINDOW", 7)
     source = find_on_server(target, str(there))
     assert (source.file.read_bytes(), source.owned, source.name) == (FILE, True, there.name)
-    job = run(commands.create(prepare(source, target, "t")))
+    job = run(import_of(source, target))
     assert (job.status, job.balanced, job.plan.statements.method) == ("succeeded", True, "load_data_infile")
     assert rows_of(database) == ROWS
 

@@ -14,10 +14,9 @@ from importer.jobs.actions import commands
 from importer.jobs.report import report
 from importer.models import ImportJob, Target
 from importer.models.outcomes import CANCELLED, FAILED, UNREACHABLE
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.security import held_passwords
-from importer.sources import uploads
 from tests.importer.management.people_file import ROWS, loaded
+from tests.importer.steps import import_of
 
 pytestmark = pytest.mark.usefixtures("redis", "no_workers")
 
@@ -32,7 +31,7 @@ def code(*words: str) -> int:
 
 
 def created(target: Target, people: Path) -> ImportJob:
-    return commands.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    return import_of(people, target, "people")
 
 
 def cancelled(target: Target, people: Path) -> ImportJob:

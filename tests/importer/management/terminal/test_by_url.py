@@ -20,11 +20,9 @@ from importer.management.terminal.report_text import problem_and_ways_out
 from importer.management.terminal.words import PROGRAM
 from importer.models import ImportJob, Target
 from importer.models.outcomes import REFUSED
-from importer.preparation.prepare import prepare
 from importer.security import held_passwords
-from importer.sources import uploads
 from importer.worker import sweep
-from tests.importer.steps import now, queued, take, until
+from tests.importer.steps import import_of, now, queued, take, until
 from tests.people import operator
 from tests.targets import void
 
@@ -155,7 +153,7 @@ def test_an_import_is_left_to_the_command_that_has_the_password(file, url, datab
         by_url.hold_password_again(Target.objects.get(), {**NO_FLAGS, "in_process": True})
     more = tmp_path / "more.csv"
     more.write_text("id,v\n4,d\n")
-    job = commands.create(prepare(uploads.register(more), Target.objects.get(), "three"))
+    job = import_of(more, Target.objects.get(), "three")
     until(job, "load_run")
     [chunk] = job.chunks.all()
     monkeypatch.setattr(held_passwords, "_held", {})  # As in a worker, or in the web server.

@@ -13,9 +13,9 @@ from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.management.processes.command_lines import worker_control, worker_load
 from importer.models import ImportJob
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker.hosts import presence
+from tests.importer.steps import import_of
 from tests.importer.word_file import word_file
 from tests.stack import Process, Stack, wait_until
 from tests.targets import target_with
@@ -60,8 +60,7 @@ def test_all_chunks_are_loaded_by_the_worker_with_the_label(
     target.label = LABEL
     target.save()
     source = uploads.register(word_file(tmp_path / "words.csv", range(3000)))
-    request = ImportRequest(options=Options(chunk_bytes=8000, parallelism=2))
-    job = commands.create(prepare(source, target, "t", request))
+    job = import_of(source, target, options=Options(chunk_bytes=8000, parallelism=2))
     own = {str(pid) for pid in labelled.children()}
     commands.start(job.pk)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the end of the import")

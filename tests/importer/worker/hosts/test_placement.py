@@ -17,10 +17,8 @@ from importer.engine.errors import SourceMissing
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.jobs import lifecycle, report
-from importer.jobs.actions import commands
 from importer.jobs.sharing.hosts import leave_out
 from importer.models import Chunk, ImportJob, SourceConnection, SourceFile
-from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
 from importer.worker.errors import as_problem
 from importer.worker.hosts import placement, presence
@@ -29,7 +27,7 @@ from importer.worker.scan import scan_job
 from tests.dashboard.job_data import make_job
 from tests.engine.loads import rows_of
 from tests.importer.connections.protocol_checks import find
-from tests.importer.steps import take
+from tests.importer.steps import import_of, take
 from tests.people import admin
 from tests.stack import Process, Stack, wait_until
 from tests.targets import target_with
@@ -148,8 +146,7 @@ def test_of_two_hosts_the_one_that_sees_the_folder_loads_the_file(
 ):
     stack.beat.stop()  # No sweep sends messages: the first ones go to the host that does not see the file.
     target = target_with(mariadb, "CREATE TABLE t (n INT, word VARCHAR(20))")
-    request = ImportRequest(options=Options(chunk_bytes=8000, parallelism=2))
-    job = commands.create(prepare(source, target, "t", request))
+    job = import_of(source, target, options=Options(chunk_bytes=8000, parallelism=2))
     (scan,) = lifecycle.advance(job.pk)
     take(scan)
     queue.send([replace(each, worker=blind) for each in lifecycle.advance(job.pk)])

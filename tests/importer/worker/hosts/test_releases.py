@@ -9,17 +9,14 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address
 from importer.engine.plan import stored_plan
 from importer.jobs import lifecycle
-from importer.jobs.actions import commands
 from importer.jobs.steps.chunk_leases import claim_run
 from importer.models import Chunk, ImportJob, Target
-from importer.preparation.prepare import prepare
 from importer.queue import Message
-from importer.sources import uploads
 from importer.worker import local_pool
 from importer.worker.hosts import presence, releases
 from importer.worker.sweep import sweep_jobs
 from tests.engine.loads import rows_of
-from tests.importer.steps import advance, run, take
+from tests.importer.steps import advance, import_of, run, take
 from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -34,7 +31,7 @@ def newer(mariadb: Address, transactional_db, tmp_path: Path, monkeypatch: pytes
     path.write_text("n\n1\n2\n")
     with monkeypatch.context() as of_newer:
         of_newer.setattr(stored_plan, "FORMAT", NEWER)
-        job = commands.create(prepare(uploads.register(path), target_with(mariadb, "CREATE TABLE t (n INT)"), "t"))
+        job = import_of(path, target_with(mariadb, "CREATE TABLE t (n INT)"))
         advance(job)
         take(Message("scan", job.pk))
         advance(job)

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.mysql.connection import Address
-from importer.models import ImportJob, Target
+from importer.models import ImportJob
 from importer.models.outcomes import CANCELLED, UNKNOWN
 from tests.importer.management.command_line.interrupts import locked, waiting_loads
 from tests.importer.management.command_line.terminal import COMMAND, CTRL_C, terminal
 from tests.importer.management.people_file import ROWS, loaded
 from tests.stack import ROOT, Stack, wait_until
-from tests.targets import target_with
 
 # Bytes, rows, rate, time left and phase.
 BAR = re.compile(
@@ -22,11 +20,6 @@ BAR = re.compile(
 LINE = re.compile(r"^import \d+: [\d.]+ \w+ of [\d.]+ \w+, [\d,]+ rows.*, (waiting|loading)", re.MULTILINE)
 # Many small transactions, so that it takes longer than the first look at it.
 SLOWLY = ("--commit-rows", "2", "--parallel", "1")
-
-
-@pytest.fixture
-def target(mariadb: Address, transactional_db) -> Target:
-    return target_with(mariadb, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)", name="t")
 
 
 def load(people: Path, *options: str) -> list[str]:
