@@ -232,6 +232,17 @@ class MethodRefused(TargetProblem):
     code = 1202
 
 
+class ProofBroken(TargetProblem):
+    """Somebody has changed the ledger or the table during an import: which of its rows are in is not known."""
+
+    code = 1206
+
+
+def is_of_broken_proof(problem: Mapping[str, Any]) -> bool:
+    """Whether a stored problem says that the recorded rows need not be in the table."""
+    return problem.get("kind") == ProofBroken.__name__
+
+
 def is_of_bad_rows(problem: Mapping[str, Any]) -> bool:
     """Whether a stored problem is one of rows that an import can leave out."""
     return problem.get("kind") in (RowsRefused.__name__, RecordUnreadable.__name__)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import ProofBroken, TargetProblem
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name, quote_table, quote_text
@@ -203,7 +203,7 @@ def has_chunk(connection: Connection, job: str, chunk: int) -> bool:
 
 
 def require_known_job(connection: Connection, job: str, where: str) -> None:
-    """Raise TargetProblem if the ledger has no row of a job that has committed chunks.
+    """Raise ProofBroken if the ledger has no row of a job that has committed chunks.
 
     The ledger was dropped or emptied, or a fail-over lost it. Which chunks are committed is then unknown, and one of
     them could load twice.
@@ -214,7 +214,7 @@ def require_known_job(connection: Connection, job: str, where: str) -> None:
     except MySQLdb.ProgrammingError as error:
         if error.args[0] != ER.NO_SUCH_TABLE:
             raise
-    raise TargetProblem(
+    raise ProofBroken(
         f"The table {TABLE} has forgotten this import: it was dropped or emptied, or a fail-over lost it.",
         where=where,
         advice="Look at how many of its rows are in the target's table and delete them; then import the file as a new"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import ProofBroken
 from importer.engine.load import ledger
 from importer.engine.load.ledger import DENIED, FINISH, FIRST_SEAL, TABLE, Entry
 from importer.engine.mysql.connection import Connection, execute, fetch_all
@@ -86,7 +86,7 @@ def open_seal(connection: Connection, job: str, identity: TableIdentity) -> Seal
 def count(connection: Connection, seal: Seal, entries: Sequence[Entry], where: str) -> Seal:
     """Count entries of the open transaction in the seal; the seal once they are committed.
 
-    Raises TargetProblem if the ledger does not have the seal as this connection has committed it.
+    Raises ProofBroken if the ledger does not have the seal as this connection has committed it.
     """
     new = seal.with_entries(entries)
     values = (new.chunks, new.rows, new.bytes, f"{new.digest:016x}", seal.job, seal.number, seal.chunks)
@@ -96,7 +96,7 @@ def count(connection: Connection, seal: Seal, entries: Sequence[Entry], where: s
 
 
 def require_agreement(connection: Connection, job: str, where: str) -> None:
-    """Raise TargetProblem unless each seal of the job agrees with the chunks that it counts."""
+    """Raise ProofBroken unless each seal of the job agrees with the chunks that it counts."""
     for _, seals, sealed, chunks, sealed_rows, rows, digest in fetch_all(connection, _COMPARE_SQL, (job,)):
         if (int(seals), int(sealed), int(sealed_rows), int(digest)) == (1, int(chunks), int(rows), 0):
             continue
@@ -127,9 +127,9 @@ def table_identities(connection: Connection, job: str) -> set[TableIdentity]:
     return {TableIdentity.parse(text) for (text,) in fetch_all(connection, sql, (job, FIRST_SEAL, FINISH))}
 
 
-def broken(job: str, where: str, found: str) -> TargetProblem:
+def broken(job: str, where: str, found: str) -> ProofBroken:
     """The problem that somebody has changed the ledger; `found` is a sentence with figures."""
-    return TargetProblem(
+    return ProofBroken(
         f"Somebody has changed the table {TABLE} during the import: it no longer tells which rows are in. {found}",
         where=where,
         advice=f"If no row is in the table twice, restore the rows of {TABLE} (WHERE job = '{job}') from a backup, and"

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from importer.engine.errors import Problem, TargetProblem
+import MySQLdb
+
+from importer.engine.errors import ProofBroken
 from importer.engine.load import ledger, seal
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server, read_uptime
@@ -68,7 +70,7 @@ def see_all_commits(connection: Connection) -> None:
 
 
 def check_finish(address: Address, job: str, rows: int) -> None:
-    """Raise Problem unless the ledger holds the job's finishing step with this number of rows."""
+    """Raise ProofBroken unless the ledger holds the job's finishing step with this number of rows."""
     with connect(address) as connection:
         see_all_commits(connection)
         if ledger.exists(connection) and ledger.has_chunk(connection, job, ledger.FINISH):
@@ -76,7 +78,7 @@ def check_finish(address: Address, job: str, rows: int) -> None:
         else:
             known = 0
     if known != rows:
-        raise Problem(
+        raise ProofBroken(
             f"The ledger knows of {count_of(known, 'row')} of the finishing step, which brought {rows:,}.",
             where=str(address),
             advice="A fail-over may have lost it, and its rows with it: look at the table, then import the file as a"
@@ -87,9 +89,9 @@ def check_finish(address: Address, job: str, rows: int) -> None:
 def missing_chunks(connection: Connection, where: str, job: str, expected: dict[int, int]) -> set[int]:
     """The numbers of the chunks in `expected` (rows by chunk) that the ledger on the target does not hold.
 
-    Before they are loaded again, require_lost_rows() makes sure that their rows are gone, too. Raises Problem if the
-    ledger does not agree with itself (seal.py), or its row counts differ from the expected ones, which nothing in the
-    protocol explains.
+    Before they are loaded again, require_lost_rows() makes sure that their rows are gone, too. Raises ProofBroken if
+    the ledger does not agree with itself (seal.py), or its row counts differ from the expected ones, which nothing in
+    the protocol explains.
     """
     see_all_commits(connection)
     if not ledger.exists(connection):
@@ -98,7 +100,7 @@ def missing_chunks(connection: Connection, where: str, job: str, expected: dict[
     committed = ledger.rows_by_chunk(connection, job)
     differing = [number for number, rows in committed.items() if expected.get(number) != rows]
     if differing:
-        raise Problem(
+        raise ProofBroken(
             f"The ledger's rows differ from the scan's for {count_of(len(differing), 'chunk')}, first for chunk"
             f" {min(differing)}.",
             where=where,
@@ -110,7 +112,7 @@ def missing_chunks(connection: Connection, where: str, job: str, expected: dict[
 def require_seals(
     connection: Connection, address: Address, plan: ImportPlan, job: str, seals: Mapping[int, float]
 ) -> None:
-    """Raise TargetProblem if rows may be in the table that a known seal counts which the ledger lacks.
+    """Raise ProofBroken if rows may be in the table that a known seal counts which the ledger lacks.
 
     `seals`: the numbers of those that are known to be committed, each with the seconds since a moment before that.
     """
@@ -119,7 +121,7 @@ def require_seals(
 
 
 def require_lost_rows(connection: Connection, address: Address, plan: ImportPlan, job: str, seconds: float) -> None:
-    """Raise TargetProblem if rows are still in the table whose commits the ledger has lost: they would load twice.
+    """Raise ProofBroken if rows are still in the table whose commits the ledger has lost: they would load twice.
 
     A fail-over, a crash without a durable log and a restored server lose a chunk's rows and its ledger row together.
     Whoever deletes ledger rows leaves the rows. If the table was empty at the start, its rows tell which it was. Else a
@@ -142,19 +144,29 @@ def require_lost_rows(connection: Connection, address: Address, plan: ImportPlan
 def require_same_table(connection: Connection, plan: ImportPlan, job: str, now: TableIdentity) -> bool:
     """Whether the table may be another one than the job's connections have loaded into.
 
-    Raises TargetProblem if rows are missing, too: it was emptied, exchanged, or dropped and created again. All rows
+    Raises ProofBroken if rows are missing, too: it was emptied, exchanged, or dropped and created again. All rows
     are there after other sessions altered or rebuilt the table.
     """
     if not any(each.differs_from(now) for each in seal.table_identities(connection, job)):
         return False
-    found, known = ledger.compare_rows(connection, job, plan.schema, plan.table)
+    found, known = _counted(connection, plan, job)
     if found < known:
         raise _rows_gone(plan, found, known, "was emptied, exchanged or created again during the import")
     return True
 
 
-def _rows_gone(plan: ImportPlan, found: int, known: int, how: str) -> TargetProblem:
-    return TargetProblem(
+def _counted(connection: Connection, plan: ImportPlan, job: str) -> tuple[int, int]:
+    """The rows of the table, and those that are committed; twice 0 for an account that may not read the table."""
+    try:
+        return ledger.compare_rows(connection, job, plan.schema, plan.table)
+    except MySQLdb.OperationalError as error:
+        if error.args[0] not in ledger.DENIED:
+            raise
+        return 0, 0
+
+
+def _rows_gone(plan: ImportPlan, found: int, known: int, how: str) -> ProofBroken:
+    return ProofBroken(
         f"The table {plan.table} {how}: it has {count_of(found, 'row')}, and {known:,} were committed.",
         where=f"{plan.schema}.{plan.table}",
         advice="Find out who did it, and whether its rows are in a table of another name. Then take the import's rows"
@@ -166,7 +178,7 @@ def compare_table(address: Address, plan: ImportPlan, job: str, *, altered: bool
     """What other sessions did with the table during the load, as far as the server tells; None if nothing is seen.
 
     `altered`: the import itself has altered the table since the last chunk, so that its identity tells nothing.
-    `retried`: an earlier attempt failed, perhaps for missing rows. Raises TargetProblem as require_same_table() does,
+    `retried`: an earlier attempt failed, perhaps for missing rows. Raises ProofBroken as require_same_table() does,
     and if rows are missing after a retry.
     """
     with connect(address) as connection:
@@ -176,7 +188,7 @@ def compare_table(address: Address, plan: ImportPlan, job: str, *, altered: bool
         now = read_identity(connection, plan.schema, plan.table)
         other = not altered and require_same_table(connection, plan, job, now)
         if plan.fills_empty_table:
-            found, known = ledger.compare_rows(connection, job, plan.schema, plan.table)
+            found, known = _counted(connection, plan, job)
             if found < known and retried:
                 raise _rows_gone(plan, found, known, "was emptied, or rows were deleted from it")
             return _row_change(plan.table, found, known)

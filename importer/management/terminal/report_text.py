@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from config.contracts.report import NO_ROWS
-from importer.engine.errors import is_of_bad_rows
+from importer.engine.errors import is_of_bad_rows, is_of_broken_proof
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.load.verify import Equation
 from importer.engine.reading.questions import question_lines
@@ -119,7 +119,9 @@ def _ways_out(job: int, problem: Mapping[str, Any], loaded: int, prefix: str) ->
         if DUPLICATE in (row["code"] for row in problem["rows"]):
             skip = "A new import leaves out rows whose key is there with --on-duplicate skip"
             yield f"{skip}, and replaces those rows with --on-duplicate replace."
-    if loaded:
+    if loaded and is_of_broken_proof(problem):
+        yield f"{loaded:,} rows were recorded as loaded. How many of them are in the table now is not known."
+    elif loaded:
         yield (
             f"{loaded:,} rows of other chunks are in the table and stay there. The missing rows, from the same file:"
             f" {retry}. Before a corrected file is imported, delete these rows from the table; otherwise they are"
@@ -174,7 +176,8 @@ def problem_and_ways_out(report: Mapping[str, Any], prefix: str) -> Iterator[str
         yield from problem_lines(problem)
     if report["outcome"]:
         stay = 0 if report["balanced"] or debug.get("plan", {}).get("staged") else rows["loaded"]
-        yield from _ways_out(report["job"], problem if debug.get("on_error", "stop") == "stop" else {}, stay, prefix)
+        left_out = is_of_bad_rows(problem) and debug.get("on_error", "stop") != "stop"
+        yield from _ways_out(report["job"], {} if left_out else problem, stay, prefix)
     yield from debug.get("left", ())
 
 

@@ -10,6 +10,7 @@ from django.utils.functional import cached_property
 
 from config.telemetry.traces import ImportTrace
 from importer.engine import stored
+from importer.engine.errors import is_of_broken_proof
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import is_newer, plan_from_json
 from importer.engine.reading.reading import StoredReading, stored_reading
@@ -211,6 +212,11 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
     def accounted_rows(self) -> int:
         """The right side of the equation: rows loaded, replaced, unchanged, skipped and rejected so far."""
         return self.rows_in_table + self.skipped_rows + self.rejected_rows
+
+    @property
+    def proof_is_broken(self) -> bool:
+        """Whether the recorded rows need not be in the table, because somebody has changed it or the ledger."""
+        return is_of_broken_proof(self.problem)
 
     @property
     def rows_in_table(self) -> int:

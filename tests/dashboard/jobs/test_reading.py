@@ -5,6 +5,7 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
+from importer.engine.errors import ProofBroken
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
@@ -57,3 +58,10 @@ def test_a_file_that_has_grown_is_named(browser):
     }
     html = page(browser, make_job(ImportJob.Status.SUCCEEDED, balanced=True, outside_changes_json=[change]))
     assert "7 bytes were appended. Import them." in html
+
+
+def test_rows_are_not_said_to_be_in_the_table_if_the_proof_is_broken(browser):
+    problem = ProofBroken("The table was emptied.", advice="Find out who did it.")
+    html = page(browser, make_job(ImportJob.Status.FAILED, problem=problem, loaded_rows=1200))
+    assert "1,200 rows were recorded as loaded. How many of them are in the table now is not known." in html
+    assert "of other chunks" not in html

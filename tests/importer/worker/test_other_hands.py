@@ -7,6 +7,7 @@ import pytest
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.jobs.actions.commands import retry
 from importer.jobs.report import report
+from importer.management.terminal.report_text import problem_and_ways_out
 from importer.models import ImportJob, Target
 from importer.worker import load_chunks
 from tests.importer.steps import created, queued, run, until
@@ -83,6 +84,9 @@ def test_an_import_fails_if_its_table_lost_its_rows(
         assert (job.status, job.balanced) == (Status.FAILED, False), job.outside_changes_json
         assert f"t was emptied, exchanged or created again during the import: it has {left} rows" in job.problem["what"]
         assert rows(target) == left
+        said = " ".join(problem_and_ways_out(report(job), "millrace"))
+        assert f"{job.loaded_rows:,} rows were recorded as loaded. How many of them are in the table now" in said
+        assert "of other chunks" not in said
         retry(job.pk)
 
 
