@@ -17,6 +17,7 @@ from bench.meter import process_tree, processor_seconds, reset_peak
 from bench.servers import Server
 from bench.ways.way import AFTER, BEFORE, LoadTiming, Way
 from bench.workloads.table import WorkloadTable, dialect_of
+from importer.engine.load.ledger import FIRST_SEAL
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.option_specs import BY_NAME, named
 from importer.engine.plan.options import Options
@@ -35,6 +36,8 @@ ROLES = {
     "redis": "redis",
     "supervisord": "supervisord",
 }
+
+FIRST_CHUNK = "SELECT 1 FROM millrace_ledger WHERE job = %s AND chunk < %s LIMIT 1"
 
 
 class Millrace(Way):
@@ -192,7 +195,7 @@ class _FirstRow:
         with connect(self._address) as connection:
             while not self._ended.wait(self._pause()):
                 try:
-                    rows = fetch_all(connection, "SELECT 1 FROM millrace_ledger WHERE job = %s LIMIT 1", (self._job,))
+                    rows = fetch_all(connection, FIRST_CHUNK, (self._job, FIRST_SEAL))
                 except MySQLdb.ProgrammingError as error:
                     if error.args[0] != NO_SUCH_TABLE:
                         raise
