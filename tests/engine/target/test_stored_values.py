@@ -8,7 +8,7 @@ from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import TemporaryChanges
 
 
-def test_staged_of_an_older_plan_has_no_settle_engine_or_later():
+def test_staged_of_an_older_plan_has_no_settle_or_later():
     stored = {
         "mode": "replace",
         "on_duplicate": "fail",
@@ -20,7 +20,7 @@ def test_staged_of_an_older_plan_has_no_settle_engine_or_later():
         "numbered": False,
     }
     staged = from_json(Staged, stored)
-    assert (staged.make, staged.settle, staged.engine, staged.later) == (tuple(stored["make"]), (), "", ())
+    assert (staged.make, staged.settle, staged.later) == (tuple(stored["make"]), (), ())
     assert from_json(Staged, json.loads(json.dumps(to_json(staged)))) == staged
 
 
