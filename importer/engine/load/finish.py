@@ -177,7 +177,7 @@ def _check_merged(connection: LoaderConnection, plan: ImportPlan) -> None:
 def _swap(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
     """Give the staging table the target's name, unless an earlier attempt has."""
     plan = step.plan
-    if ledger.has_chunk(connection, step.job, ledger.FINISH):
+    if ledger.exists(connection) and ledger.has_chunk(connection, step.job, ledger.FINISH):
         return ledger.read_tally(connection, step.job, ledger.FINISH)
     if not _is_swapped(connection, step.job, plan):
         execute(connection, f"SET SESSION lock_wait_timeout = {RENAME_WAIT}")
@@ -185,6 +185,7 @@ def _swap(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCall
             _rename(connection, step, callbacks)
     failpoints.reach("swap.renamed")
     rows = Tally(loaded=step.rows)
+    ledger.create(connection)  # Others may have dropped it; the tables prove the swap.
     execute(connection, "START TRANSACTION")
     entry = ledger.Entry(step.job, ledger.FINISH, step.attempt, step.rows, 0, "")
     if ledger.insert(connection, entry):

@@ -237,16 +237,19 @@ def read_total(connection: Connection, job: str) -> Tally:
     return Tally(rows - sum(others), *others)
 
 
-def compare_rows(connection: Connection, job: str, schema: str, table: str) -> tuple[int, int]:
+def compare_rows(
+    connection: Connection, job: str, schema: str, table: str, *, finished: bool = False
+) -> tuple[int, int]:
     """The number of rows in a table, and that of the rows that a job's committed chunks have added to it.
 
-    One statement reads both, so that no commit lies between them. Without a ledger, the second is 0.
+    `finished`: that its finishing step has added. One statement reads both, so that no commit lies between them.
+    Without a ledger, the second is 0.
     """
     loaded = (
         "SELECT COALESCE(SUM(row_count - replaced - unchanged - skipped - rejected), 0)"
-        f" FROM {TABLE} WHERE job = %s AND chunk < %s"
+        f" FROM {TABLE} WHERE job = %s AND chunk {'=' if finished else '<'} %s"
     )
-    known, args = (loaded, (job, FIRST_SEAL)) if exists(connection) else ("0", ())
+    known, args = (loaded, (job, FINISH if finished else FIRST_SEAL)) if exists(connection) else ("0", ())
     found, known_rows = fetch_row(
         connection, f"SELECT (SELECT COUNT(*) FROM {quote_table(schema, table)}), ({known})", args
     )

@@ -151,24 +151,28 @@ def require_same_table(connection: Connection, plan: ImportPlan, job: str, now: 
         return False
     found, known = _counted(connection, plan, job)
     if found < known:
-        raise _rows_gone(plan, found, known, "was emptied, exchanged or created again during the import")
+        raise _rows_gone(plan, plan.table, found, known, "was emptied, exchanged or created again during the import")
     return True
 
 
-def _counted(connection: Connection, plan: ImportPlan, job: str) -> tuple[int, int]:
-    """The rows of the table, and those that are committed; twice 0 for an account that may not read the table."""
+def _counted(connection: Connection, plan: ImportPlan, job: str, *, finished: bool = False) -> tuple[int, int]:
+    """The rows of the table, and those that are committed; twice 0 for an account that may not read the table.
+
+    `finished`: of the table that has the rows in the end, and of the step that brought them there.
+    """
+    table = plan.final_table if finished else plan.table
     try:
-        return ledger.compare_rows(connection, job, plan.schema, plan.table)
+        return ledger.compare_rows(connection, job, plan.schema, table, finished=finished)
     except MySQLdb.OperationalError as error:
         if error.args[0] not in ledger.DENIED:
             raise
         return 0, 0
 
 
-def _rows_gone(plan: ImportPlan, found: int, known: int, how: str) -> ProofBroken:
+def _rows_gone(plan: ImportPlan, table: str, found: int, known: int, how: str) -> ProofBroken:
     return ProofBroken(
-        f"The table {plan.table} {how}: it has {count_of(found, 'row')}, and {known:,} were committed.",
-        where=f"{plan.schema}.{plan.table}",
+        f"The table {table} {how}: it has {count_of(found, 'row')}, and {known:,} were committed.",
+        where=f"{plan.schema}.{table}",
         advice="Find out who did it, and whether its rows are in a table of another name. Then take the import's rows"
         " out of this one, and import the file as a new one.",
     )
@@ -177,21 +181,23 @@ def _rows_gone(plan: ImportPlan, found: int, known: int, how: str) -> ProofBroke
 def compare_table(address: Address, plan: ImportPlan, job: str, *, altered: bool, retried: bool) -> TableChange | None:
     """What other sessions did with the table during the load, as far as the server tells; None if nothing is seen.
 
-    `altered`: the import itself has altered the table since the last chunk, so that its identity tells nothing.
-    `retried`: an earlier attempt failed, perhaps for missing rows. Raises ProofBroken as require_same_table() does,
-    and if rows are missing after a retry.
+    `altered`: the import itself has altered the table since the last chunk, so that its identity tells nothing; nor
+    does that of a table that was staged. `retried`: an earlier attempt failed, perhaps for missing rows. Raises
+    ProofBroken as require_same_table() does, if no row is left, and if rows are missing after a retry.
     """
     with connect(address) as connection:
         see_all_commits(connection)
         if not ledger.exists(connection):
             return None
         now = read_identity(connection, plan.schema, plan.table)
-        other = not altered and require_same_table(connection, plan, job, now)
+        staged = plan.staged is not None
+        other = not (altered or staged) and require_same_table(connection, plan, job, now)
         if plan.fills_empty_table:
-            found, known = _counted(connection, plan, job)
-            if found < known and retried:
-                raise _rows_gone(plan, found, known, "was emptied, or rows were deleted from it")
-            return _row_change(plan.table, found, known)
+            found, known = _counted(connection, plan, job, finished=staged)
+            if found < known and (retried or not found):
+                how = "was emptied or exchanged, or rows were deleted from it"
+                raise _rows_gone(plan, plan.final_table, found, known, how)
+            return _row_change(plan.final_table, found, known)
     if other:
         return TableChange(
             "altered",

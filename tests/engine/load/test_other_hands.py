@@ -100,6 +100,16 @@ def test_rows_of_others_in_a_table_that_was_empty_are_counted(
             change_of(five[0], empty_before=True, retried=True)
 
 
+@pytest.mark.parametrize("hands", [*EMPTIED, "deleted"])
+def test_a_table_without_any_row_fails_the_import_that_has_altered_it(
+    five: list[ChunkLoad], loader: Loader, hands: str
+):
+    """As while its keys are built: its identity tells nothing then."""
+    run_sql(five[0].address, *EMPTIED.get(hands, ["DELETE FROM t"]))
+    with pytest.raises(TargetProblem, match=r"was emptied or exchanged, .*: it has 0 rows, and 4 were committed"):
+        change_of(five[0], empty_before=True, altered=True)
+
+
 def test_an_account_without_process_sees_an_exchange_by_the_time_alone(database: Address):
     run_sql(database, "CREATE TABLE t (n INT)")
     with account_with(database, "SELECT, INSERT") as few, connect(few) as connection:

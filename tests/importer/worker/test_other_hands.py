@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from importer.engine import failpoints
+from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.jobs.actions.commands import retry
 from importer.jobs.report import report
@@ -108,3 +110,39 @@ def test_rows_of_others_are_told(target: Target, file: Path, hands: str, more: i
     assert (job.status, job.balanced) == (Status.SUCCEEDED, True)
     (change,) = report(job)["outside_changes"]
     assert (change["of"], change["name"], change["kind"], change["rows"]) == ("table", "t", "rows", more)
+
+
+@pytest.mark.parametrize("hands", EMPTIED)
+def test_a_replacement_fails_if_the_new_table_lost_its_rows(target: Target, file: Path, hands: str):
+    """A retry fails, too."""
+    sql(target, "INSERT INTO t VALUES (-1, 'old')")
+    job = created(target, file, mode="replace")
+    until(job, "verify")
+    sql(target, *EMPTIED[hands])
+    for _ in range(2):
+        job = run(job)
+        assert (job.status, rows(target)) == (Status.FAILED, 0)
+        assert f"it has 0 rows, and {ROWS:,} were committed" in job.problem["what"]
+        retry(job.pk)
+
+
+def test_rows_that_others_delete_from_a_new_table_are_told(target: Target, file: Path):
+    job = created(target, file, mode="replace")
+    until(job, "verify")
+    sql(target, "DELETE FROM t WHERE n < 2")
+    job = run(job)
+    assert (job.status, job.balanced) == (Status.SUCCEEDED, True)
+    assert [(each["name"], each["kind"], each["rows"]) for each in job.outside_changes_json] == [("t", "rows", -2)]
+
+
+def test_a_replacement_is_recorded_although_the_ledger_was_dropped(
+    target: Target, file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The tables prove it. Otherwise the import would not end."""
+    job = created(target, file, mode="replace")
+    until(job, "finish")
+    monkeypatch.setattr(
+        failpoints, "reach", lambda point: point == "swap.renamed" and sql(target, f"DROP TABLE {ledger.TABLE}")
+    )
+    job = run(job)
+    assert (job.status, job.outside_changes_json, rows(target)) == (Status.SUCCEEDED, [], ROWS)
