@@ -41,7 +41,7 @@ requests: ## send 100 requests of each operation of the API, made from its descr
 	@scripts/setup.sh tests database
 	API_REQUESTS=$(or $(N),100) $(PY) -m pytest -q tests/dashboard/api/test_schemathesis.py $(ARGS)
 
-faults: ## try every fault at every failpoint, print the matrix (ARGS=--write: into docs/faults.md)
+faults: ## try every fault and other hands at failpoints, print the matrices (ARGS=--write: into docs/faults.md)
 	@scripts/setup.sh tests database
 	$(PY) -m tests.faults.points $(ARGS)
 

@@ -20,10 +20,10 @@ from importer.jobs.rejects.downloads import HEAD
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
+from tests.faults.points.hands import Row
 from tests.stack import wait_until
 from tests.targets import saved_target
 
-Row = tuple[int, str, int, int]
 HEADER = "n,word,amount,p\n"
 ROWS: list[Row] = [(n, f'wörd "{n % 97}"\nx', n * 7 % 1000, n % 3) for n in range(1500)]
 BAD = range(7, len(ROWS), 50)

@@ -1,15 +1,18 @@
-"""The matrix of points and faults with its results, as a table in Markdown; docs/faults.md holds it."""
+"""The matrices of points with faults and with other hands, in Markdown with results; docs/faults.md holds them."""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from importer.engine.failpoints import POINTS
+from tests.faults.points.hands import ACTIONS
+from tests.faults.points.hands_table import EXPECTED, LEFT_OUT, MOMENTS, OUTCOMES, hand_cases
 from tests.faults.points.table import FAULTS, REASONS, WITHOUT_TARGET, Case, cases
 from tests.stack import ROOT
 
 PAGE = ROOT / "docs" / "faults.md"
-BEGIN, END = "<!-- the matrix, written by make faults -->\n", "<!-- the end of the matrix -->\n"
+FAULTS_PART, HANDS_PART = "matrix", "matrix of hands"
+BEGIN, END = "<!-- the {}, written by make faults -->\n", "<!-- the end of the {} -->\n"
 HELD, SKIPPED, BROKEN = "held", "not run", "broken"
 # The result of a case: its server, point and fault; HELD, SKIPPED or BROKEN.
 Results = Mapping[tuple[str, str, str], str]
@@ -43,16 +46,43 @@ def legend() -> str:
 
 def everything_held(flavours: list[str]) -> Results:
     """The results of a run without a failure."""
-    return {(flavour, each.point, each.fault): HELD for flavour in flavours for each in cases(list(POINTS))}
+    tried = [*((each.point, each.fault) for each in cases(list(POINTS))), *hand_cases()]
+    return {(flavour, *each): HELD for flavour in flavours for each in tried}
 
 
-def shown(page: Path = PAGE) -> str:
+def written_hands(results: Results, flavours: list[str]) -> str:
+    """The matrix of other hands: a line for each action, a column for each moment, and a letter for each import."""
+    lines = [f"| another session | {' | '.join(MOMENTS)} |", f"|---|{'---|' * len(MOMENTS)}"]
+    for action in ACTIONS:
+        cells = []
+        for moment in MOMENTS:
+            found = {results.get((flavour, moment, action), SKIPPED) for flavour in flavours}
+            letters = EXPECTED[action][moment].strip("-")
+            cells.append("**broken**" if BROKEN in found else SKIPPED if letters and SKIPPED in found else letters)
+        lines.append(f"| {action} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def legend_of_hands() -> str:
+    """What the letters mean, which imports are held where, and which points are left out."""
+    letters = "".join(f"- **{letter}**: {what}.\n" for letter, what in OUTCOMES.items())
+    moments = "".join(
+        f"- **{name}**: {each.meaning} ({', '.join(f'`{point}`' for point in each.points[-1:])};"
+        f" {', '.join(each.imports).replace('_', ' ')}).\n"
+        for name, each in MOMENTS.items()
+    )
+    left_out = "".join(f"- {', '.join(f'`{each}`' for each in points)}: {why}.\n" for why, points in LEFT_OUT.items())
+    return f"{letters}\nThe moments, with their points and imports:\n\n{moments}\nLeft out:\n\n{left_out}"
+
+
+def shown(part: str = FAULTS_PART, page: Path = PAGE) -> str:
     """The part of the page that is written here."""
-    found = re.search(f"{BEGIN}(.*){END}", page.read_text(), re.DOTALL)
-    assert found, f"{page} has no place for the matrix"
+    found = re.search(f"{BEGIN.format(part)}(.*){END.format(part)}", page.read_text(), re.DOTALL)
+    assert found, f"{page} has no place for the {part}"
     return found[1]
 
 
-def show(text: str, page: Path = PAGE) -> None:
+def show(text: str, part: str = FAULTS_PART, page: Path = PAGE) -> None:
     """Write the part of the page."""
-    page.write_text(page.read_text().replace(shown(page), text))
+    begin, end = BEGIN.format(part), END.format(part)
+    page.write_text(page.read_text().replace(f"{begin}{shown(part, page)}{end}", f"{begin}{text}{end}"))

@@ -56,11 +56,14 @@ class Points:
     def let_go(self, process: psutil.Process) -> None:
         """Let the process continue, if it still exists."""
         pipe = self.folder / "armed" / str(process.pid)
+        number = pipe.stat().st_ino
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGCONT)
         # It may have been stopped just before it opened the pipe.
         wait_until(lambda: _opened(pipe) or _status(process) in GONE, what=f"{process.pid} at its pipe")
-        pipe.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if pipe.stat().st_ino == number:  # Else it is at the next armed point already.
+                pipe.unlink()
 
     def wait_until_idle(self) -> None:
         """Return when each stopped process has ended the task that it had, or has ended itself."""

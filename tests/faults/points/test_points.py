@@ -19,12 +19,12 @@ from tests.faults.points.stopped import Points
 from tests.faults.points.table import FAULTS, REACHED_BY, SAMPLE, WITHOUT_TARGET, Case, cases
 from tests.importer.notifications.receivers import Hook, web_catcher
 from tests.proxy import proxy
-from tests.stack import Stack, wait_until
+from tests.stack import wait_until
 from tests.targets import TestServer
 
 ALL = os.environ.get("FAULTS") == "all"
 # Seconds. Workers must renew leases of this length even on a busy machine.
-LEASE, SWEEP = 2, 0.5
+LEASE = 2
 
 
 def tried() -> list[tuple[str, Case]]:
@@ -65,23 +65,6 @@ def test_the_page_shows_the_matrix_of_these_points_and_faults():
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return imports.write_files(tmp_path_factory.mktemp("source"))
-
-
-@pytest.fixture(scope="module")
-def armed(processes: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Points]:
-    """A stack whose processes stop at armed points."""
-    folder = tmp_path_factory.mktemp("failpoints")
-    for name in ("armed", "busy"):
-        (folder / name).mkdir()
-    env = {
-        "DJANGO_SETTINGS_MODULE": "tests.faults.points.settings",
-        "FAILPOINTS": str(folder),
-        "LEASE_SECONDS": str(LEASE),
-        "SWEEP_SECONDS": str(SWEEP),
-    }
-    # One more child than can stop at the same time, and one for the sweep.
-    with processes.workers_with(4, **env):
-        yield Points(folder, processes)
 
 
 @pytest.fixture(scope="module")
