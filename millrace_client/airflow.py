@@ -111,9 +111,10 @@ class MillraceLoadOperator(BaseOperator):
         self._cancel()
 
     def _cancel(self) -> None:
-        # The server refuses to cancel an import that is being cancelled.
+        # The server refuses to cancel an import that is being cancelled. on_kill() comes in another thread, or while
+        # this one waits for the server's answer.
         if self._cancelled or not self._import:
             return
-        if (report := self._import.begun()) and report["outcome"] is None:
+        if (report := self._import.begun()) and report["outcome"] is None and not self._cancelled:
             self._cancelled = True
             self._import.millrace.cancel(report["job"])

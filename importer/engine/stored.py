@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+_PLAIN = frozenset((str, int, bool, NoneType))
 # Field names to JSON keys, for the fields whose JSON key differs from their name.
 Keys = Mapping[str, str]
 
@@ -38,14 +39,16 @@ def _as_builtin(value: Any) -> Any:
     msgspec.to_builtins() leaves out a field that msgspec.convert() has given its default.
     """
     kind = type(value)
-    if kind in (str, int, bool, NoneType):
+    if kind in _PLAIN:
         return value
+    # The comprehensions look at the type, too: most values are plain, and a call for each takes twice the time.
     if kind in (tuple, list):
-        return kind([_as_builtin(each) for each in value])
+        return kind([each if type(each) in _PLAIN else _as_builtin(each) for each in value])
     if kind is dict:
-        return {key: _as_builtin(each) for key, each in value.items()}
-    names = _field_names(kind)  # type: ignore[arg-type]  # mypy takes no class for hashable
-    return value if names is None else {name: _as_builtin(getattr(value, name)) for name in names}
+        return {key: each if type(each) in _PLAIN else _as_builtin(each) for key, each in value.items()}
+    if (names := _field_names(kind)) is None:  # type: ignore[arg-type]  # mypy takes no class for hashable
+        return value
+    return {name: each if type(each := getattr(value, name)) in _PLAIN else _as_builtin(each) for name in names}
 
 
 @cache

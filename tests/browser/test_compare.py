@@ -33,7 +33,7 @@ def test_two_imports_then_a_third_then_what_is_the_same(page: Page):
     page.get_by_role("button", name="Add").click()
     expect(cards).to_have_count(3)
     page.get_by_role("link", name="Show equal settings too").click()
-    expect(page.get_by_role("region", name="Facts that are the same")).to_contain_text("Staging table")
+    expect(page.get_by_role("region", name="Facts that are the same")).to_contain_text("Rounding")
     cards.nth(2).get_by_role("link", name="Make it the baseline").click()
     expect(cards.first).to_contain_text(f"Import {one}")
     page.get_by_label("or number").fill("nonsense")
