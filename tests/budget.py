@@ -27,7 +27,9 @@ class Part:
         files = (
             path
             for path in (ROOT / self.folder).rglob("*")
-            if path.suffix in self.endings and not any(path.is_relative_to(each) for each in left_out)
+            if path.suffix in self.endings
+            and "node_modules" not in path.parts  # Fetched by a test.
+            and not any(path.is_relative_to(each) for each in left_out)
         )
         return sum(path.read_bytes().count(b"\n") for path in files)
 
@@ -46,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 9_686),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 596_863),
+    Part("tests", (".py", ".js", ".ts", ".go"), 78_882),
 )
 
 
