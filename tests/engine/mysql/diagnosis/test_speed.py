@@ -206,7 +206,7 @@ def test_the_worker_computes_all_the_time(on_table: Scene):
 def test_an_undisturbed_load_has_no_cause(on_table: Scene, tmp_path: Path):
     execute(on_table.root, "DROP TABLE t")
     before = on_table.snapshot().counters
-    figures = recent(on_table.address, tmp_path, 60_000, 1_000_000)
+    figures = recent(on_table.address, tmp_path, 120_000, 3_000_000)
     assert explained(on_table.snapshot(), before, recent=figures) == []
     # The same load into a table with a trigger is named as such, as nothing else is.
     (first,) = explained(on_table.snapshot(), before, recent=figures, work=("1 trigger",))
