@@ -2,8 +2,8 @@
 
 Each connection that loads has a seal of its own, committed before its first chunk. In each chunk's transaction it
 counts the chunk, its rows and its digest. A fail-over takes seal and chunks back together, so that the two still agree.
-Somebody who deletes or changes some of the rows breaks the agreement, and whoever deletes a seal, too, leaves the
-application with its number.
+Somebody who deletes or changes some of the rows breaks the agreement. A seal that is deleted, too, is still known to
+the application by its number.
 """
 
 import secrets

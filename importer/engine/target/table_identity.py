@@ -47,7 +47,8 @@ class TableIdentity:
 
 def read_identity(connection: Connection, schema: str, name: str) -> TableIdentity:
     """The identity of the table as it is now."""
-    sql = "SELECT DATE_FORMAT(CREATE_TIME, '%%Y-%%m-%%dT%%T') FROM information_schema.TABLES"
+    # In seconds since 1970, since the time itself is shown in the session's time zone, which an import may choose.
+    sql = "SELECT UNIX_TIMESTAMP(CREATE_TIME) FROM information_schema.TABLES"
     rows = fetch_all(connection, f"{sql} WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s", (schema, name))
     created = str(rows[0][0] or "") if rows else ""
     return TableIdentity(_server(connection), created, _number(connection, schema, name))
