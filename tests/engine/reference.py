@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import FILE_BEGIN, ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.dialect import PRESETS, Dialect
+from importer.engine.source.records.boundary.lines import ends_in_lf
 
 UNESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"0": b"\0", b"Z": b"\x1a"}
 DIALECTS = (
@@ -177,7 +178,9 @@ def documents(
         quote, delimiter, delimiter[0], line_end, "\n", "\r", "\r\n", "\\", "\0", "a", "N", "é", "東",
         quote * 2, delimiter + quote, quote + delimiter, quote + line_end, line_end + quote, "\\" + quote, *more,
     ]  # fmt: skip
-    return dialect, "".join(draw(st.lists(st.sampled_from(tokens), min_size=1, max_size=most))).encode()
+    data = "".join(draw(st.lists(st.sampled_from(tokens), min_size=1, max_size=most))).encode()
+    # These are no data at a file's end.
+    return dialect, data.rstrip(b"\0\r" if ends_in_lf(dialect.line_end) else b"\0") or b"a"
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def _rules(decisions: Sequence[Decision], of_new_table: bool) -> Iterator[str]:
 
     In a new table the fields have columns of their own, whose order needs no note.
     """
-    noted = {"unfilled_columns", "mapping", "statements", "dump_end", "content"} | (
+    noted = {"unfilled_columns", "mapping", "statements", "dump_end", "content", "file_end"} | (
         set() if of_new_table else {"match"}
     )
     return (each.evidence for each in decisions if each.standing is Standing.RULE and each.name in noted)

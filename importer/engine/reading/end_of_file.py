@@ -7,8 +7,7 @@ from importer.engine.errors import Problem
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.layout.lines_among import footer_decision, last_lines
-from importer.engine.source.profile.profile import TAIL_BYTES
-from importer.engine.source.records.blocks import read_exactly
+from importer.engine.source.profile.sample import TAIL_BYTES, last_bytes
 
 
 class EndNeedsAnswer(Problem):
@@ -42,8 +41,7 @@ def check_end(fd: Readable, size: int, dialect: Dialect, where: str) -> None:
 
     `size`: that of the plain file in bytes. `dialect`: that of the plain file, with its number of fields.
     """
-    begin = max(0, size - TAIL_BYTES)
-    tail = read_exactly(fd, size - begin, begin)
+    tail = last_bytes(fd, size)
     lines, _ = footer_decision(tail, dialect, dialect.width)
     if lines != dialect.skip_footer:
         asked = lines or dialect.skip_footer

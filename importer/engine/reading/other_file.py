@@ -20,9 +20,8 @@ from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
 from importer.engine.source.profile.header import header_question
 from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
-from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file, rows_above
-from importer.engine.source.profile.sample import SAMPLE_BYTES
-from importer.engine.source.records.blocks import read_exactly
+from importer.engine.source.profile.profile import Profile, profile_file, rows_above
+from importer.engine.source.profile.sample import SAMPLE_BYTES, last_bytes
 from importer.engine.units import MIB
 
 # The fields of Dialect that are compared, and may be stated for a file that is read with the dialect of another one.
@@ -266,5 +265,4 @@ def _tail(path: SourceLocation, dialect: Dialect) -> bytes:
     with open_source(path) as fd:
         head = read_head(fd, SAMPLE_BYTES, dialect.member)
         with open_sample(fd, head, dialect) as sample:
-            begin = max(0, sample.size - TAIL_BYTES)
-            return read_exactly(sample.fd, sample.size - begin, begin) if sample.whole else b""
+            return last_bytes(sample.fd, sample.size) if sample.whole else b""

@@ -191,6 +191,11 @@ def invalid_at(data: bytes, encoding: str, start: int = 0, end: int | None = Non
     return -1
 
 
+def is_cut(data: bytes, at: int) -> bool:
+    """Whether the bytes from `at` on, which are invalid as UTF-8, are a character that the end of the data cuts."""
+    return invalid_at(data[at:], UTF8, final=False) < 0
+
+
 def feed_steps(encoding: str) -> list[Callable[[Iterable[bytes]], Iterator[bytes]]]:
     """The steps of a feed that convert bytes of the encoding to UTF-8, which the server reads."""
     return [partial(transcoded, encoding=encoding)] if kind(encoding) is EncodingKind.SINGLE else []

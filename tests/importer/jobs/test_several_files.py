@@ -43,10 +43,10 @@ pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_d
 TABLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(12), file VARCHAR(40), line INT)"
 FLIGHTS = 6_000  # of 336,776
 WHERE = (GeneratedColumn("file", "file"), GeneratedColumn("line", "line"))
-# With a preamble's place, without a last line end, with a byte order mark, of the header alone, with a blank end.
+# Without a last line end, with a byte order mark and the end of file of DOS, of the header alone, with a blank end.
 FILES = {
     "a.csv": b"id,name\n1,one\n2,two",
-    "b.csv": b"\xef\xbb\xbfid,name\n3,three\n4,four\n5,five",
+    "b.csv": b"\xef\xbb\xbfid,name\n3,three\n4,four\n5,five\x1a",
     "c.csv": b"id,name\n",
     "d.csv": b'id,name\n6,"si\nx"\n7,seven\n\n',
 }

@@ -15,7 +15,7 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.decisions import LINE_KINDS, MOST_LINES_SHOWN, SkippedLine
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.sample import skipped_bytes
-from importer.engine.source.records.blocks import Block, read_exactly
+from importer.engine.source.records.blocks import Block, end_of_contents, read_exactly
 from importer.engine.source.records.boundary.boundaries import count_between
 from importer.engine.source.records.boundary.lines import ends_in_lf, line_ends
 from importer.engine.source.records.fields import records
@@ -150,9 +150,10 @@ def _header_lines(data: bytes, dialect: Dialect) -> tuple[int, int]:
 def lines_after(fd: Readable, dialect: Dialect, begin: int, line: int, end: int) -> SkippedLines:
     """The lines from byte `begin` on, behind the last record, to the file's `end`. The first is number `line`.
 
-    Those with a text belong to the footer (Dialect.skip_footer).
+    Those with a text belong to the footer (Dialect.skip_footer). What end_of_contents() excludes is no line.
     """
     counter = LineCounter(dialect)
+    end = end_of_contents(fd, dialect, begin, end)
     for number, raw in enumerate(_physical_lines(read_exactly(fd, end - begin, begin), dialect), start=line):
         counter.add(number, raw, "footer" if raw.strip(b"\r\n") else "blank")
     return counter.lines()

@@ -60,7 +60,18 @@ def detect_encoding(head: SourceHead, requested: str = "") -> DetectedEncoding:
         return _detected(UTF8, Standing.RULE if data.isascii() else Standing.PROVED, "")
     if lines := _odd_lines_of_utf8(data, head.whole):
         return _detected(UTF8, Standing.RULE, _on_odd_lines(lines))
+    if head.whole and encodings.is_cut(data, invalid):
+        return _cut(data, invalid)
     return _legacy(data, invalid)
+
+
+def _cut(data: bytes, at: int) -> DetectedEncoding:
+    """UTF-8 of which a letter is cut by the file's end. A single byte beyond ASCII may be a letter elsewhere."""
+    if at < len(data) - 1 or not data[:at].isascii():
+        return _detected(UTF8, Standing.RULE, "The file ends within a letter of UTF-8: it was cut.")
+    proposals = [UTF8, *_proposals(data)]
+    evidence = f"{_odd_byte(data, at)}, unless the file was cut within a letter, which is a guess."
+    return _detected(UTF8, Standing.GUESSED, evidence, answers_for(data, proposals))
 
 
 def _detected(encoding: str, standing: Standing, evidence: str, answers: Sequence[Answer] = ()) -> DetectedEncoding:
@@ -102,7 +113,7 @@ def _is_text(data: bytes, encoding: str) -> bool:
 
 
 def _line_marks(text: str) -> int:
-    return sum(text.count(mark) for mark in "\t\n\r")
+    return sum(text.count(mark) for mark in "\t\n\r\x1a")
 
 
 def shows_utf8(data: bytes, *, whole: bool) -> bool:

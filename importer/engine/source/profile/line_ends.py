@@ -18,8 +18,8 @@ def detect_line_end(sample: bytes, candidates: Sequence[Dialect], final: bool) -
     """The line end with which the sample can be read furthest: others may occur inside quotes."""
     if b"\r" not in sample:
         return "\n"
-    # A CR at the end of a cut sample may be the first half of a CR LF.
-    sample = sample if final else sample.removesuffix(b"\r")
+    # A CR at the end may be the first half of a CR LF that is cut.
+    sample = sample.removesuffix(b"\r") if b"\n" in sample or not final else sample
     cr_lf, lf, cr = sample.count(b"\r\n"), sample.count(b"\n"), sample.count(b"\r")
     if cr_lf == lf == cr:
         return "\r\n"
@@ -49,11 +49,16 @@ def _most_read(
 
 
 def _better_with_any(sample: bytes, candidates: Sequence[Dialect], line_end: str, final: bool) -> bool:
-    """Whether "any line end" gives more records that agree at least as well: then a CR ends a record too."""
+    """Whether a CR ends a record, too: "any line end" gives more records that agree at least as well.
+
+    Or records end in CR CR LF, as a text mode writes that was applied twice.
+    """
     if line_end == "\r" or sample.count(b"\r\n") == sample.count(b"\r"):
         return False
     one, each = (
         max((read_candidate(sample, replace(mark, line_end=end), final) for mark in candidates), key=fitness)
         for end in (line_end, ANY_LINE_END)
     )
+    if any(sample.endswith(b"\r\r\n", 0, start) for start in each.starts):
+        return True
     return each.divides and len(each.rows) > len(one.rows) and each.agreement >= one.agreement

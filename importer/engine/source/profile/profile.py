@@ -27,8 +27,10 @@ from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
     SampleRecord,
     first_records,
+    last_bytes,
     sample_records,
     skipped_bytes,
+    without_end_marks,
 )
 from importer.engine.source.profile.sniff import Sniffed, sniff, stated_decisions
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
@@ -36,7 +38,6 @@ from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.units import count_of, human_bytes
 
 SAMPLE_ROWS = 1000
-TAIL_BYTES = 64 * 1024
 UTF8_BOM = b"\xef\xbb\xbf"
 
 
@@ -186,7 +187,7 @@ def _profile_converted(sample: SourceSample, converted: ConvertedLayout) -> Prof
 def _blank(sample: bytes) -> str:
     """In words, that the file is empty or has blank lines only; "" if it has more."""
     _, mark = encodings.detect_byte_order_mark(sample)
-    if sample[mark:].strip(b"\0 \t\r\n\v\f"):
+    if sample[mark:].strip(b"\0\x1a \t\r\n\v\f"):
         return ""
     return "The file is empty: it has blank lines only." if b"\n" in sample or b"\r" in sample else "The file is empty."
 
@@ -223,6 +224,7 @@ def _profile(
 ) -> Profile | None:
     """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
     whole_dialect = dialect is not None
+    sample, marks = _without_end_marks(sample)
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
     start = 0
     while begin.startswith(UTF8_BOM, start):
@@ -240,7 +242,7 @@ def _profile(
     if not data and not first:
         below = "The file has neither a header nor data below the lines that are left out."
         return _profile_without_rows(below, sample.size, known, () if whole_dialect else expected)
-    decisions = (detected.decision, *(each for each in sniffed.decisions if each.name != "encoding"))
+    decisions = (detected.decision, *(each for each in sniffed.decisions if each.name != "encoding"), *marks)
     rows = tuple(record.values for record in data)
     usual = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
     header = first.values if first else tuple(f"column_{number}" for number in range(1, usual + 1))
@@ -300,7 +302,19 @@ def _tail(sample: SourceSample) -> bytes:
     """The last bytes of a plain file that is larger than its sample; b"" for others."""
     if not sample.whole or sample.readable <= SAMPLE_BYTES:
         return b""
-    return read_exactly(sample.fd, TAIL_BYTES, sample.size - TAIL_BYTES)
+    return last_bytes(sample.fd, sample.readable)
+
+
+def _without_end_marks(sample: SourceSample) -> tuple[SourceSample, tuple[Decision, ...]]:
+    """The sample without the marks behind the last record, and the decision about them if there are some."""
+    if not sample.whole or (end := without_end_marks(sample.fd, sample.readable)) == sample.readable:
+        return sample, ()
+    size = count_of(sample.readable - end, "byte")
+    evidence = (
+        f"The file ends with {size} behind the last record: the Ctrl-Z of DOS, or zeros where a disk lost data. They"
+        " are left out. If they are zeros, check the last row."
+    )
+    return replace(sample, readable=end), (Decision("file_end", "left out", Standing.RULE, evidence),)
 
 
 def _of_member(profile: Profile, head: SourceHead, *, stated: bool) -> Profile:

@@ -8,13 +8,15 @@ from itertools import islice
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.arriving import NotArrived
+from importer.engine.source.byte_source import Readable
 from importer.engine.source.decoding import SourceSample
-from importer.engine.source.dialect import Dialect
-from importer.engine.source.records.blocks import blocks, end_of_records, read_exactly
+from importer.engine.source.dialect import ANY_LINE_END, RFC4180, Dialect
+from importer.engine.source.records.blocks import blocks, end_of_contents, end_of_records, read_exactly
 from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
 from importer.engine.source.records.fields import fields
 
 SAMPLE_BYTES = 1024 * 1024
+TAIL_BYTES = 64 * 1024
 
 
 def skipped_bytes(sample: bytes, dialect: Dialect) -> int:
@@ -28,6 +30,18 @@ def skipped_bytes(sample: bytes, dialect: Dialect) -> int:
             advice="Skip fewer, or choose another line end.",
         )
     return last.end()
+
+
+def without_end_marks(fd: Readable, size: int) -> int:
+    """The end of a plain file without the marks behind its last record, of which nothing is known yet."""
+    return end_of_contents(fd, replace(RFC4180, line_end=ANY_LINE_END), 0, size)
+
+
+def last_bytes(fd: Readable, size: int) -> bytes:
+    """The last bytes of a plain file of this size, without the marks behind the last record."""
+    end = without_end_marks(fd, size)
+    begin = max(0, end - TAIL_BYTES)
+    return read_exactly(fd, end - begin, begin)
 
 
 @dataclass(frozen=True)

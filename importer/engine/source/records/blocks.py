@@ -34,6 +34,9 @@ from importer.engine.source.records.refused import refused_records
 BLOCK_BYTES = 512 * 1024
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 LONGEST_FOOTER = 32 * 1024  # bytes that are read at once to find a footer
+# What follows the last record of some files: Ctrl-Z, by which DOS marks the end, and the zeros that a file system keeps
+# where the data was lost with the power.
+END_MARKS = b"\0\x1a"
 
 
 @dataclass(frozen=True)
@@ -199,8 +202,9 @@ def pieces(fd: Readable, offset: int, end: int) -> Iterator[bytes]:
 def end_of_records(fd: Readable, dialect: Dialect, start: int, end: int) -> int:
     """The end of the last record. Blank lines after it are excluded, unless they are records or may be escaped.
 
-    The footer's lines (Dialect.skip_footer) are excluded, too.
+    The footer's lines (Dialect.skip_footer) are excluded, too, and what end_of_contents() excludes.
     """
+    end = end_of_contents(fd, dialect, start, end)
     if dialect.skip_footer:
         end = _end_above_footer(fd, dialect, start, end)
     if dialect.escapes_all or dialect.blank_lines == "keep":
@@ -216,6 +220,22 @@ def end_of_records(fd: Readable, dialect: Dialect, start: int, end: int) -> int:
             mark = mark or (b"\r\n" if read_exactly(fd, min(2, end - at), at) == b"\r\n" else b"\n")
             return min(at + len(mark), end)
     return start
+
+
+def end_of_contents(fd: Readable, dialect: Dialect, start: int, end: int) -> int:
+    """The end without END_MARKS, and without a CR there if records end in LF or CR LF: the LF after it was cut.
+
+    None of them is left out behind an escape.
+    """
+    whole = end
+    kept = b""
+    while end > start and not kept:
+        low = max(start, end - LONGEST_FOOTER)
+        kept = read_exactly(fd, end - low, low).rstrip(END_MARKS)
+        end = low + len(kept)
+    if kept.endswith(b"\r") and ends_in_lf(dialect.line_end):
+        end, kept = end - 1, kept[:-1]
+    return whole if dialect.escapes_all and kept.endswith(dialect.escape_bytes) else end
 
 
 def _end_above_footer(fd: Readable, dialect: Dialect, start: int, end: int) -> int:

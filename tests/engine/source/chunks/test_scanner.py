@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 import xxhash
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.source.records.boundary.lines import ends_in_lf
 from tests.engine.reference import Reading, documents, in_file, read, scan_with
 from tests.examples import examples
 
@@ -122,6 +123,21 @@ class TestChunks:
             begin = Position(before.offset + before.length, after.first_line, after.number, after.first_row)
             again = scanned(data, dialect, chunk_bytes, begin=begin, tolerate=True)
             assert again == chunks[after.number :]
+
+    @EXAMPLES
+    @given(document=documents(), marks=st.sampled_from([b"\x1a", b"\0\0", b"\x1a\0", b"\r"]))
+    def test_what_stands_behind_the_last_record_is_in_no_chunk(self, document, marks):
+        dialect, data = document
+        assume(not dialect.escapes_all and (marks != b"\r" or ends_in_lf(dialect.line_end)))
+        try:
+            chunks = scanned(data, dialect, 20, tolerate=True)
+        except SourceProblem:
+            return
+        assert scanned(data + marks, dialect, 20, tolerate=True) == chunks
+
+    def test_a_letter_that_the_end_cuts_is_named_as_cut(self):
+        cut = refusal("a\n1\nZoë".encode()[:-1])
+        assert str(cut).startswith("line 3: The file ends within a letter of UTF-8, at offset 6: it was cut: 'Zo'.")
 
     def test_chunks_of_ascii_alone_are_known(self):
         data = "a,é\nb,c\n".encode() + b"x,y\n" * 10 + "東,d\n".encode()

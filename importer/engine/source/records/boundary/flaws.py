@@ -33,14 +33,12 @@ def encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line:
 def not_encoded(data: bytes, at: int, offset: int, line: int, dialect: Dialect) -> MalformedRecord:
     """The flaw for the invalid byte data[at]; `data` begins at `offset` in the file."""
     name = "UTF-8" if dialect.encoding == encodings.UTF8 else dialect.encoding
-    return MalformedRecord(
-        ENCODING,
-        line,
-        0,
-        f"The byte 0x{data[at]:02X} at offset {offset + at:,} is not {name}.",
-        "Choose the file's encoding (--encoding cp1252 for western Windows), or save it as UTF-8.",
-        line_around(at, reader_of(data)),
-    )
+    what = f"The byte 0x{data[at]:02X} at offset {offset + at:,} is not {name}."
+    advice = "Choose the file's encoding (--encoding cp1252 for western Windows), or save it as UTF-8."
+    if dialect.encoding == encodings.UTF8 and encodings.is_cut(data, at):
+        what = f"The file ends within a letter of UTF-8, at offset {offset + at:,}: it was cut."
+        advice = "Get the whole file. --on-error reject loads the rows above it."
+    return MalformedRecord(ENCODING, line, 0, what, advice, line_around(at, reader_of(data)))
 
 
 def trailing_flaws(
