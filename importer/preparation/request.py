@@ -5,7 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn, overrides_by_position
+from importer.engine.mapping.columns import (
+    ColumnMapping,
+    FieldOverride,
+    GeneratedColumn,
+    field_name,
+    overrides_by_position,
+)
 from importer.engine.plan.option_kinds import NONE
 from importer.engine.plan.option_specs import named
 from importer.engine.plan.options import Options
@@ -99,6 +105,9 @@ class ImportRequest:
             if each.transforms is not None or each.datetime_format is not None
         }
         keys = {"match"} if self.match else set()
+        marked = formats | {number for number, each in overrides.items() if each.null_markers is not None}
+        marked = marked if self.null_markers is None else {*range(len(profile.header))}
+        keys |= {f"null:{field_name(profile.header, number)}" for number in marked}
         return replace(
             stated, fields=stated.fields | overrides.keys(), formats=stated.formats | formats, keys=stated.keys | keys
         )

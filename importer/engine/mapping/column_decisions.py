@@ -17,6 +17,7 @@ from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.profile import Profile
+from importer.engine.source.records.null_words import NULL_MARK
 from importer.engine.source.records.row_error import shortened
 
 # Evidence about the days of dates, if two formats differ in the order of day and month.
@@ -48,6 +49,8 @@ def column_decisions(
             name = field_name(profile.header, number)
             column = table.column(each.column)
             decisions.append(_decision(profile, number, name, each, column, number in stated, commas))
+            if number not in stated and _may_be_null(profile, number, each):
+                decisions.append(_null_question(profile, number, name, each, column))
     return tuple(decisions)
 
 
@@ -85,6 +88,25 @@ def _decision(
         answers = [_answer(used, mapping, name, list(values)[:MOST_SHOWN])]
         return Decision("format", value, Standing.GUESSED, evidence, name, tuple(answers))
     return Decision("format", value, Standing.PROVED, evidence, name)
+
+
+def _may_be_null(profile: Profile, number: int, mapping: ColumnMapping) -> bool:
+    r"""Whether `\N` in the field, which would be stored as a text, may be NULL."""
+    return profile.null_mark and NULL_MARK in profile.values_of(number) and NULL_MARK not in mapping.null_markers
+
+
+def _null_question(profile: Profile, number: int, name: str, mapping: ColumnMapping, column: Column) -> Decision:
+    at = next(at for at, row in enumerate(profile.rows) if number < len(row) and row[number] == NULL_MARK)
+    shows = (f"line {profile.lines[at]:,}: {NULL_MARK}",)
+    why = "other fields have it in quotes, as a text" if column.nullable else "the column takes no NULL"
+    evidence = f"{name}: {NULL_MARK} on line {profile.lines[at]:,} means NULL in exports of databases, but {why}."
+    flag = f"--map '{name}={mapping.column}:"
+    null = "NULL" if column.nullable else "NULL, which makes each such row a bad one"
+    answers = (
+        Answer(f"the text {NULL_MARK}", f"{flag}plain'", (("null_markers", mapping.null_markers),), shows),
+        Answer(null, f"{flag}null={NULL_MARK}'", (("null_markers", (*mapping.null_markers, NULL_MARK)),), shows),
+    )
+    return Decision("null", "a text", Standing.GUESSED, evidence, name, answers)
 
 
 def _key(mapping: ColumnMapping) -> tuple[tuple[str, ...], str]:

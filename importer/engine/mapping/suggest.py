@@ -12,6 +12,7 @@ from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.profile.profile import Profile
+from importer.engine.source.records.null_words import NULL_MARK
 
 BY_NAME, BY_POSITION = "name", "position"
 MATCHES = (BY_NAME, BY_POSITION)
@@ -29,13 +30,15 @@ def suggest_mapping(
     `match` is one of MATCHES; "" means by name, or by position if the file has no header and as many fields as the
     table takes values. `null_markers`, if given, apply to every nullable column. Otherwise an empty text means NULL in
     all number and date columns, and so does a word such as NA in the sample of one of them. In a text column NA may be
-    a value: there it stays text, and mapping/warnings.py notes it. `overrides` replace suggestions. Raises Problem if
+    a value: there it stays text, and mapping/warnings.py notes it. The mark `\\N` means NULL in every column that takes
+    NULL, unless the sample also has it in quotes. `overrides` replace suggestions. Raises Problem if
     an override names an unknown field or column.
     """
     fixed = overrides_by_position(overrides, profile.header)
     mapping = _with_columns(_columns(profile, table, match), fixed, table)
     text: tuple[str, ...] = ()
     if null_markers is None:
+        text = (NULL_MARK,) if _marks_null(profile) else ()
         words = _null_words_seen(profile, mapping, table)
     else:
         words = text = tuple(dict.fromkeys(null_markers))
@@ -180,4 +183,10 @@ def _null_words_seen(profile: Profile, mapping: Sequence[ColumnMapping], table: 
     for number, each in enumerate(mapping):
         if each.column and table.column(each.column).column_type.is_typed:
             seen.update(profile.values_of(number))
+    if _marks_null(profile):
+        seen.add(NULL_MARK)
     return tuple(word for word in NULL_WORDS if not word or word in seen)
+
+
+def _marks_null(profile: Profile) -> bool:
+    return profile.null_mark and not profile.quoted_null_mark

@@ -11,6 +11,7 @@ from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.profile.profile import Profile
+from importer.engine.source.records.null_words import NULL_MARK
 from importer.engine.source.records.row_error import shortened
 from importer.engine.units import count_of
 
@@ -87,8 +88,10 @@ def _null_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]
         for word in sorted(seen):
             if word not in each.null_markers:
                 text_notes.append(f"{each.column}: {word} stays text here; elsewhere it means NULL.")
-            elif table.column(each.column).column_type.is_typed:
+            elif word == NULL_MARK or table.column(each.column).column_type.is_typed:
                 null.setdefault(word, []).append(each.column)
+    if profile.null_mark and NULL_MARK in words - null.keys():
+        text_notes.append(f"{NULL_MARK} is read as NULL.")
     return [*(f"{word} is read as NULL in {', '.join(columns)}." for word, columns in null.items()), *text_notes]
 
 

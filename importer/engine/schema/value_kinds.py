@@ -3,7 +3,9 @@
 import re
 from decimal import Decimal
 
-NULL_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "None", "none", r"\N", "-", "nan", "NaN")
+from importer.engine.source.records.null_words import NULL_MARK
+
+NULL_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "None", "none", NULL_MARK, "-", "nan", "NaN")
 
 _LARGE_EXPONENT = re.compile(r"[eE][+-]?[0-9]{3,}")
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)

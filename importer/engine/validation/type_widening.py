@@ -21,6 +21,7 @@ from importer.engine.schema.row_size import fit_row_size
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import TypeTracker, scale_of
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.null_words import NULL_MARK
 from importer.engine.source.records.row_error import shortened
 from importer.engine.units import count_of
 from importer.engine.validation.converted_rules import FieldCheck
@@ -253,11 +254,16 @@ def map_widened(mapping: Sequence[ColumnMapping], before: NewTable, after: NewTa
         if column_type(old.type).is_typed and column_type(new.type).family is Family.CHARACTER
     }
     return tuple(
-        ColumnMapping(each.column, () if each.column in before.suggested_null else each.null_markers)
+        ColumnMapping(each.column, _of_text(each) if each.column in before.suggested_null else each.null_markers)
         if each.column in texts
         else each
         for each in mapping
     )
+
+
+def _of_text(suggested: ColumnMapping) -> tuple[str, ...]:
+    """Those of the suggested NULL markers that are suggested for texts, too."""
+    return tuple(each for each in suggested.null_markers if each == NULL_MARK)
 
 
 def describe_changes(

@@ -35,6 +35,7 @@ from importer.engine.source.profile.sample import (
 from importer.engine.source.profile.sniff import Sniffed, sniff, stated_decisions
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
 from importer.engine.source.records.boundary.lines import line_ends
+from importer.engine.source.records.null_words import NULL_MARK, has_bare_mark
 from importer.engine.units import count_of, human_bytes
 
 SAMPLE_ROWS = 1000
@@ -52,6 +53,8 @@ class Profile:
     - `data_offset`, `data_line`: the first data record's byte and physical line in the plain file; its end without one.
     - `notes`: what was detected and how certain it is, in plain words.
     - `decisions`: each decision about the file's format, with its standing.
+    - `null_mark`: a field of the sample is NULL_MARK without quotes, where no escape makes it NULL; `quoted_null_mark`:
+      one is the mark in quotes, which is a text.
     - `differing`: questions why the file differs from the one whose dialect it is read with (reading/other_file.py).
     - `skipped`: the lines of the sample that are no records, at most MOST_LINES_SHOWN of a kind.
     - `packing`: how the file is packed, "" if it is not.
@@ -77,6 +80,8 @@ class Profile:
     of_bytes: frozenset[int] = frozenset()
     differing: tuple[Decision, ...] = ()
     primary_key: tuple[int, ...] = ()
+    null_mark: bool = False
+    quoted_null_mark: bool = False
 
     @cached_property
     def record_bytes(self) -> float:
@@ -260,6 +265,8 @@ def _profile(
         + _width_notes(header, data),
         decisions=decisions,
         skipped=sniffed.skipped,
+        null_mark=has_bare_mark(begin, dialect.plain),
+        quoted_null_mark=dialect.quote.join(("", NULL_MARK, "")).encode() in begin,
     )
 
 

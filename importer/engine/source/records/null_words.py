@@ -9,6 +9,9 @@ from functools import lru_cache
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.state_machine import none_of
 
+# As exports of databases write NULL.
+NULL_MARK = r"\N"
+
 
 def occur(data: bytes, size: int, dialect: Dialect) -> bool:
     """Whether a field of the whole records data[:size] is the word NULL.
@@ -18,9 +21,18 @@ def occur(data: bytes, size: int, dialect: Dialect) -> bool:
     return bool(_field(dialect).search(data, 0, size))
 
 
+def has_bare_mark(data: bytes, dialect: Dialect) -> bool:
+    r"""Whether a field of the sample is `\N` without quotes, where a backslash does not escape it (Dialect.null)."""
+    return not dialect.escapes_all and bool(_bare(dialect, re.escape(NULL_MARK.encode())).search(data))
+
+
 @lru_cache
 def _field(dialect: Dialect) -> re.Pattern[bytes]:
+    return _bare(dialect, b"NULL")
+
+
+def _bare(dialect: Dialect, word: bytes) -> re.Pattern[bytes]:
     # The word comes first in the pattern, so that the search looks for the word.
     before = none_of(dialect.delimiter_bytes[-1:], b"\r\n")
     after = none_of(dialect.delimiter_bytes[:1], b"\r\n")
-    return re.compile(rb"NULL(?<!%bNULL)(?!%b)" % (before, after))
+    return re.compile(rb"%b(?<!%b%b)(?!%b)" % (word, before, word, after))
