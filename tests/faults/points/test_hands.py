@@ -14,7 +14,9 @@ from django.db import connections
 from importer.engine.errors import Problem
 from importer.engine.failpoints import POINTS
 from importer.engine.load import ledger
+from importer.engine.load.verify import UPTIME_MARGIN
 from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.server_info import read_uptime
 from importer.engine.plan.options import Options
 from importer.engine.target.staging import staging_name
 from importer.jobs.actions import commands
@@ -146,8 +148,8 @@ def test_another_session_acts_at_a_point(
 ):
     chosen, act = MOMENTS[moment], hands.ACTIONS[action]
     with servers[flavour].fresh_database() as address:
-        imports = [made(address, name, file) for name in chosen.imports]
-        hold(points, chosen, imports)
+        wait_until(lambda: uptime(address) > UPTIME_MARGIN + 1, what="a server whose commits no restart can have lost")
+        imports = held(points, chosen, address, file)
         tables = {each.name: staging_name(str(each.job.key)) for each in imports}
         with hands.acting(act, address, tables, file):
             points.go_on()
@@ -171,15 +173,22 @@ def made(address: Address, name: str, file: Path) -> Import:
     return Import(name, address, commands.create(prepare(uploads.register(file), target, name, request)))
 
 
-def hold(points: Points, moment: Moment, imports: list[Import]) -> None:
+def held(points: Points, moment: Moment, address: Address, file: Path) -> list[Import]:
     """Start the imports, and let their workers stop at the points of the moment, one after the other."""
     first, *further = moment.points
-    points.arm(first, len(imports))
+    points.arm(first, len(moment.imports))  # Before: the sweep starts an import that is created and not started.
+    imports = [made(address, name, file) for name in moment.imports]
     for each in imports:
         commands.start(each.job.pk)
     points.wait(first)
-    hands.copy_ledger(imports[0].address)
+    hands.copy_ledger(address)
     for point in further:
         points.arm(point, len(imports))
         points.go_on()
         points.wait(point)
+    return imports
+
+
+def uptime(address: Address) -> float:
+    with connect(address) as connection:
+        return read_uptime(connection)
