@@ -186,6 +186,8 @@ def retry(
         ended = ImportJob.objects.select_for_update().filter(pk=job_id).first()
         if ended is None or ended.chunks_removed_at or lacks_ledger(ended):  # Deleted since the look above.
             raise _no_longer_kept(job)
+        if ended.status in RETRIED and (ended.status, ended.attempts) != (job.status, job.attempts):
+            raise Problem("The import has changed just now.", where=str(job), advice="Look at it, and retry it again.")
         if ended.step == JobStep.KEEPING or ended.restored_at != job.restored_at:
             raise Problem("Its old table is being restored or dropped.", where=str(job), advice="Retry afterwards.")
         values |= {"attempts": F("attempts") + 1, "phase_since": timezone.now(), "source": job.source}

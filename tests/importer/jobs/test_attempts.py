@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import models
+from django.db import connection, models
 
+from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.jobs import lifecycle
@@ -61,8 +62,8 @@ def test_a_retry_keeps_the_earlier_tries(target: Target, tmp_path: Path, mode: s
     [first, second] = reported(again)["attempts"]
     assert first == only
     assert (second["number"], second["outcome"]) == (2, "failed")
-    with connect(target.address) as connection:
-        execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
+    with connect(target.address) as session:
+        execute(session, "ALTER TABLE t MODIFY word VARCHAR(40)")
     commands.retry(job.pk)
     job = run(again)
     report = reported(job)
@@ -83,6 +84,25 @@ def test_a_retry_forgets_the_end_of_the_last_load(target: Target, tmp_path: Path
     ImportJob.objects.filter(pk=job.pk).update(loaded_at=job.finished_at)
     commands.retry(job.pk)
     assert reported(job)["seconds"]["load"] is None
+
+
+@pytest.mark.parametrize(("seen", "then"), [("cancelling", {"status": "cancelled"}), ("failed", {"attempts": 2})])
+def test_a_retry_is_refused_whose_import_changes_after_the_look_at_it(target: Target, tmp_path: Path, seen, then):
+    """It would continue with the values of an earlier state."""
+    job = run(created(target, tmp_path, "atomic"))
+    ImportJob.objects.filter(pk=job.pk).update(status=seen)
+    changes = [then]
+
+    def change(execute, *query):
+        result = execute(*query)
+        if changes:
+            ImportJob.objects.filter(pk=job.pk).update(**changes.pop())
+        return result
+
+    with connection.execute_wrapper(change), pytest.raises(Problem, match="has changed just now"):
+        commands.retry(job.pk)
+    after = ImportJob.objects.get(pk=job.pk)
+    assert (after.status, after.attempts) == (then.get("status", seen), then.get("attempts", 1))
 
 
 def test_a_job_under_way_has_no_outcome(target: Target, tmp_path: Path):
