@@ -155,6 +155,22 @@ def test_a_damaged_or_hostile_workbook_is_refused_in_bounded_memory(tmp_path: Pa
         copied(changed(write(tmp_path / "b", {"S": ROWS}), old, new))
 
 
+@pytest.mark.parametrize("dtd", ['[<!ENTITY x SYSTEM "/etc/hostname">]', 'SYSTEM "x.dtd"'])
+@pytest.mark.parametrize(
+    "write",
+    [write_xlsx, lambda path, sheets: share_texts(write_xlsx(path, sheets)), write_ods],
+    ids=["cells", "texts", "ods"],
+)
+def test_a_text_of_another_file_is_refused_by_name(tmp_path: Path, write, dtd: str):
+    path = write(tmp_path / "b", {"S": [("n", "t"), (1, "there"), (2, "gone")]})
+    with parts_of(path) as parts:
+        (name,) = [name for name, text in parts.items() if ">gone<" in text]
+        declared, end, rest = parts[name].rpartition("?>")
+        parts[name] = f"{declared}{end}<!DOCTYPE a {dtd}>{rest.replace('>gone<', '>&x;<')}"
+    with pytest.raises(SourceProblem, match="a text from another file, by the entity &x;"):
+        copied(path)
+
+
 @pytest.mark.parametrize(
     ("stored", "read"),
     [

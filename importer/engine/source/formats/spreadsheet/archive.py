@@ -114,6 +114,14 @@ def attribute(element: ElementTree.Element, name: str) -> str:
     return next((value for key, value in element.attrib.items() if local(key) == name), "")
 
 
+def _refuse_entity(name: str, *_of: object) -> int:
+    """Refuse a text that the workbook does not have itself, but takes from an entity of another file."""
+    raise SourceProblem(
+        f"The workbook takes a text from another file, by the entity &{name};, and no other file is read.",
+        advice="Write the text into the cell, and save the workbook again.",
+    )
+
+
 class XmlStream:
     """Parses a large part in pieces; `each()` gives what the handlers have put into `found` after each piece.
 
@@ -131,6 +139,8 @@ class XmlStream:
         self._parser.buffer_text = True
         self._parser.StartElementHandler, self._parser.EndElementHandler = start, end
         self._parser.CharacterDataHandler = text
+        # Without these, the parser leaves out the text of such an entity.
+        self._parser.ExternalEntityRefHandler = self._parser.SkippedEntityHandler = _refuse_entity
 
     def each(self, parts: Parts, name: str) -> Iterator[tuple[list[Any], int]]:
         """What was found in each piece of the part, and how many bytes of the archive have been read of it.
