@@ -14,6 +14,7 @@ from importer.engine.source.decoding import needs_copy, open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.formats.registry import FORMATS
+from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import SourceFile
@@ -35,10 +36,10 @@ class JoinedProfile:
     files: tuple[JoinedFile, ...]
 
 
-def join_files(source: SourceFile, first: Profile, columns: Sequence[str] = ()) -> JoinedProfile:
+def join_files(source: SourceFile, first: Profile, expected: Sequence[ExpectedColumn] = ()) -> JoinedProfile:
     """The files of a source of several as one; `first` is the profile of its first file. Without files for one file.
 
-    `columns`: those of the table, () if there is none yet.
+    `expected`: the columns of the table, () if there is none yet.
 
     Each other file is read in the first one's dialect. The same columns in another order are put into the first one's.
     Raises FilesDiffer, with both names and the difference, for a file with other columns or another encoding, and
@@ -49,7 +50,7 @@ def join_files(source: SourceFile, first: Profile, columns: Sequence[str] = ()) 
     sources = source.files
     files: list[JoinedFile] = []
     for number, each in enumerate(sources):
-        profile = _fitting(each, first, sources[0].name, columns) if number else first
+        profile = _fitting(each, first, sources[0].name, expected) if number else first
         begin = files[-1].end if files else profile.data_offset
         joined = _joined(each, profile, begin, last=number == len(sources) - 1)
         files.append(replace(joined, order=_order(first, profile)))
@@ -57,12 +58,12 @@ def join_files(source: SourceFile, first: Profile, columns: Sequence[str] = ()) 
     return JoinedProfile(replace(first, size=files[-1].end, packing=packing), tuple(files))
 
 
-def _fitting(source: SourceFile, first: Profile, first_name: str, columns: Sequence[str]) -> Profile:
+def _fitting(source: SourceFile, first: Profile, first_name: str, expected: Sequence[ExpectedColumn]) -> Profile:
     """The profile of a file in the first one's dialect. Raises FilesDiffer if the two do not fit together."""
     try:
         profile = profile_file(location_of(source), first.dialect)
         encoding = encoding_of(location_of(source), profile.dialect)
-        lines = differing_lines(location_of(source), profile, _named(profile, columns))
+        lines = differing_lines(location_of(source), profile, _named(profile, expected), expected)
     except SourceProblem as problem:
         what = f"{source.name} cannot be read as {first_name} is: {problem.what}"
         raise FilesDiffer(what, f"{first_name} and {problem.where}", APART) from problem
@@ -75,9 +76,9 @@ def _fitting(source: SourceFile, first: Profile, first_name: str, columns: Seque
     return profile
 
 
-def _named(profile: Profile, columns: Sequence[str]) -> Sequence[str]:
+def _named(profile: Profile, expected: Sequence[ExpectedColumn]) -> Sequence[str]:
     """The columns whose names the first record has, if all of its fields have one; else ()."""
-    named = match_names(profile.rows[0], columns) if profile.rows else []
+    named = match_names(profile.rows[0], [column.name for column in expected]) if profile.rows else []
     return named if all(named) else ()
 
 

@@ -226,7 +226,7 @@ class _Look:
             table, context, added = self._existing
             profile = self.profiled(request, expected_columns(table))
         server_file = find_server_file(self.connection, self.server, self.source, profile, options)
-        joined = _joined(self.source, profile, options, context.table.column_names)
+        joined = _joined(self.source, profile, options, expected_columns(context.table))
         mapping = tuple(_mapping(request, joined.profile, context))
         context = context.with_suggested_null(joined.profile, mapping, request.null_markers, request.overrides)
         reading = _reading(self.source, request, joined.profile, context, mapping)
@@ -244,9 +244,11 @@ class _Look:
         return context.table, *add_to_context(self.connection, context, self.request.added_columns)
 
 
-def _joined(source: SourceFile, profile: Profile, options: Options, columns: Sequence[str]) -> JoinedProfile:
+def _joined(
+    source: SourceFile, profile: Profile, options: Options, expected: Sequence[ExpectedColumn]
+) -> JoinedProfile:
     """The files as one. Raises Problem if several are to be loaded in the order of the key: they keep their own."""
-    joined = join_files(source, profile, columns)
+    joined = join_files(source, profile, expected)
     if joined.files and options.sort == "key":
         raise Problem(
             "Several files cannot be sorted as one.", advice="Choose sort keep, or import them apart.", option="sort"

@@ -17,6 +17,11 @@ from importer.engine.source.profile.profile import Profile
 
 # From the surest on.
 _SURENESS = (Standing.PROVED, Standing.STATED, Standing.RULE, Standing.GUESSED)
+# The decisions whose rule is noted where it was applied.
+_NOTED = {
+    *("unfilled_columns", "mapping", "statements", "dump_end", "content", "file_end"),
+    *("comment", "quote", "skip_after_header", "skip_footer"),
+}
 
 
 def make_reading(
@@ -104,7 +109,6 @@ def _rules(decisions: Sequence[Decision], of_new_table: bool) -> Iterator[str]:
 
     In a new table the fields have columns of their own, whose order needs no note.
     """
-    noted = {"unfilled_columns", "mapping", "statements", "dump_end", "content", "file_end"} | (
-        set() if of_new_table else {"match"}
-    )
-    return (each.evidence for each in decisions if each.standing is Standing.RULE and each.name in noted)
+    noted = _NOTED if of_new_table else _NOTED | {"match"}
+    rules = (each for each in decisions if each.standing is Standing.RULE and each.name in noted)
+    return (each.evidence for each in rules if each.evidence)

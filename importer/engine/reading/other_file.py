@@ -5,6 +5,7 @@ The dialect has the other file's encoding, and leaves out a footer or units as t
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.decoding import open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
+from importer.engine.source.formats.footer import is_sum
 from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
-from importer.engine.source.profile.header import header_question
+from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_name, may_be_row
+from importer.engine.source.profile.header import agrees, header_question
 from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
 from importer.engine.source.profile.profile import Profile, profile_file, rows_above
 from importer.engine.source.profile.sample import SAMPLE_BYTES, last_bytes
@@ -108,24 +111,29 @@ def _beyond_ascii(fd: Readable, size: int) -> bytes:
     return b""
 
 
-def differing_lines(path: SourceLocation, profile: Profile, columns: Sequence[str] = ()) -> Decision | None:
+def differing_lines(
+    path: SourceLocation, profile: Profile, columns: Sequence[str] = (), expected: Sequence[ExpectedColumn] = ()
+) -> Decision | None:
     """The question why the file has other lines than the dialect leaves out; None if it has the same.
 
     `profile`: that of the file in the other one's dialect. `columns`: as for profile_like(); () where they are not
-    known. Of units and a footer, only what the other file's sample has shown is compared (Dialect.sampled). The end of
-    a packed file that is larger than its sample is not known. Raises SourceProblem.
+    known. `expected`: those of the table, if it is known. Of units and a footer, only what the other file's sample has
+    shown is compared (Dialect.sampled). The end of a packed file that is larger than its sample is not known. Raises
+    SourceProblem.
     """
-    return next(_differences(path, profile, columns), None)
+    return next(_differences(path, profile, columns, expected), None)
 
 
-def _differences(path: SourceLocation, profile: Profile, columns: Sequence[str]) -> Iterator[Decision]:
+def _differences(
+    path: SourceLocation, profile: Profile, columns: Sequence[str], expected: Sequence[ExpectedColumn] = ()
+) -> Iterator[Decision]:
     """A question for each difference, with what this file shows as its first answer."""
     yield from (each for each in profile.decisions if each.name == "member" and each.guessed)
     yield from filter(None, (_differing_header(profile, columns), _differing_preamble(path, profile)))
     if profile.dialect.is_converted and "skip_footer" not in profile.dialect.sampled:
         return
     whole = _whole(path, profile)
-    shown = _shown_lines(path, whole)
+    shown = _shown_lines(path, whole, expected)
     yield from filter(None, (_differing_quote(path, profile), _differing_units(profile.dialect, whole, shown)))
     yield from filter(None, [_differing_footer(path, profile.dialect, shown)])
 
@@ -138,15 +146,32 @@ def _whole(path: SourceLocation, profile: Profile) -> Profile:
     return profile_file(path, replace(dialect, skip_footer=0, skip_after_header=0))
 
 
-def _shown_lines(path: SourceLocation, whole: Profile) -> dict[str, int | None]:
+def _shown_lines(
+    path: SourceLocation, whole: Profile, expected: Sequence[ExpectedColumn] = ()
+) -> dict[str, int | None]:
     """How many lines of units and of a footer the file has; None if that is not known."""
     if not whole.rows or whole.dialect.is_converted:
         return {**dict.fromkeys(LINES), "skip_footer": _rows_of_footer(path, whole.dialect)}
     first, below = whole.rows[0], whole.rows[1:]
-    units = int(are_units(first) and not any(map(are_units, below))) if whole.dialect.header else None
+    takes = partial(_takes, whole, expected)
+    units = int(are_units(first) and not takes(first, below)) if whole.dialect.header else None
     tail = _tail(path, whole.dialect)
-    footer = footer_decision(tail, whole.dialect.plain, whole.dialect.width)[0] if tail else None
+    above = whole.rows[units or 0 : -1]
+
+    def is_row(row: Sequence[str]) -> bool:
+        return takes(row, above) and not is_sum(row, above)
+
+    footer = footer_decision(tail, whole.dialect.plain, whole.dialect.width, is_row)[0] if tail else None
     return dict(zip(LINES, (units, footer), strict=True))
+
+
+def _takes(
+    profile: Profile, expected: Sequence[ExpectedColumn], row: Sequence[str], others: Sequence[Sequence[str]]
+) -> bool:
+    """Whether the table takes the row; without a table, whether its values are of the kinds of the others."""
+    if expected and profile.dialect.header:
+        return may_be_row(row, columns_by_name(expected, profile.header))
+    return len(row) == len(profile.header) and agrees(row, others)
 
 
 def _rows_of_footer(path: SourceLocation, dialect: Dialect) -> int | None:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import islice
 
 from importer.engine.source.decisions import Answer, Decision, Standing
 
 MOST_FOOTER_LINES = 5
+_NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?")
 _TOTAL = re.compile(r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|insgesamt|totaux|totale|suma|count)\b", re.I)
 
 
@@ -34,6 +36,17 @@ def count_footer(upwards: Iterable[LastLine]) -> int:
         elif not line.short:
             break
     return count
+
+
+def is_sum(last: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the last row has a number, and each of its numbers is the sum of those above it, of two at least."""
+    numbers = [number for number, value in enumerate(last) if _NUMBER.fullmatch(value)]
+    return len(rows) > 1 and bool(numbers) and all(_sum(rows, number) == Decimal(last[number]) for number in numbers)
+
+
+def _sum(rows: Sequence[Sequence[str]], number: int) -> Decimal | None:
+    values = [row[number] for row in rows if number < len(row)]
+    return sum(map(Decimal, values), Decimal()) if all(map(_NUMBER.fullmatch, values)) else None
 
 
 def footer_question(count: int, shown: Sequence[str]) -> Decision:

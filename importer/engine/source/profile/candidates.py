@@ -29,14 +29,23 @@ _MARKS = (b",", b";", b"\t", b"|")
 class DialectCandidate:
     """The sample read in one dialect: the fields of its first records, and the byte at which each record begins.
 
-    `reach` is the number of bytes that could be read, `stray` the number of records with a stray or unclosed quote.
+    `ends`: those of all records that could be read.
     """
 
     dialect: Dialect
     rows: tuple[tuple[bytes, ...], ...]
-    reach: int
     starts: tuple[int, ...]
-    stray: int
+    ends: Ends
+
+    @property
+    def reach(self) -> int:
+        """The number of bytes that could be read."""
+        return self.ends.size
+
+    @property
+    def stray(self) -> int:
+        """The number of records with a stray or unclosed quote."""
+        return len(self.ends.flaws)
 
     @cached_property
     def width(self) -> int:
@@ -134,7 +143,7 @@ def read_candidate(sample: bytes, dialect: Dialect, final: bool) -> DialectCandi
             rows.append(tuple(fields(record, dialect)))
             starts.append(low)
         low = high if record else _after_blank_lines(sample, ends, high)
-    return DialectCandidate(dialect, tuple(rows), ends.size, tuple(starts), len(ends.flaws))
+    return DialectCandidate(dialect, tuple(rows), tuple(starts), ends)
 
 
 def _after_blank_lines(sample: bytes, ends: Ends, low: int) -> int:

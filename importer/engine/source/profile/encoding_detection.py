@@ -44,8 +44,11 @@ class DetectedEncoding:
     decision: Decision
 
 
-def detect_encoding(head: SourceHead, requested: str = "") -> DetectedEncoding:
-    """Detect the encoding: by a byte order mark, else as requested, else UTF-8 if the head is valid, else a guess."""
+def detect_encoding(head: SourceHead, requested: str = "", *, named: bool = False) -> DetectedEncoding:
+    """Detect the encoding: by a byte order mark, else as requested, else UTF-8 if the head is valid, else a guess.
+
+    `named`: in UTF-8 the first record has the names of the table's columns, so that zero bytes are data.
+    """
     data = head.data
     marked, length = encodings.detect_byte_order_mark(data)
     if marked:
@@ -54,7 +57,7 @@ def detect_encoding(head: SourceHead, requested: str = "") -> DetectedEncoding:
     if requested:
         evidence = _notes_on_requested(data, requested, _odd_byte(data, invalid) if invalid >= 0 else "")
         return _detected(requested, Standing.STATED, evidence)
-    if wide := _wide(data):
+    if not named and (wide := _wide(data)):
         return wide
     if invalid < 0:
         return _detected(UTF8, Standing.RULE if data.isascii() else Standing.PROVED, "")

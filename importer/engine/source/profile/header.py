@@ -140,6 +140,16 @@ def kind(value: str) -> str:
     return "number" if NUMBER.fullmatch(value) else ""
 
 
+def agrees(row: Sequence[str], rows: Rows) -> bool:
+    """Whether the row has a number, or a date, wherever all values of `rows` are such."""
+    for number, value in enumerate(row):
+        kinds = [kind(each[number]) for each in rows if number < len(each) and each[number].strip() not in _EMPTY]
+        typed = bool(kinds) and kinds[0] != "" and len(set(kinds)) == 1
+        if typed and value.strip() not in _EMPTY and kind(value) != kinds[0]:
+            return False
+    return True
+
+
 def is_like(row: Sequence[str], other: Sequence[str]) -> bool:
     """Whether both rows have numbers and dates, and have them in the same places."""
     kinds = [kind(value) for value in row]

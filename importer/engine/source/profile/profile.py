@@ -23,6 +23,7 @@ from importer.engine.source.profile.converted_layout import ConvertedLayout, con
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import is_like
+from importer.engine.source.profile.plain import names_first
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
     SampleRecord,
@@ -130,7 +131,8 @@ def profile_file(
                 with open_sample(fd, head, converted.dialect) as sample:
                     profile = _profile_converted(sample, converted)
             else:
-                detected = detect_encoding(head, requested)
+                named = names_first(head.data, [column.name for column in expected], final=head.whole)
+                detected = detect_encoding(head, requested, named=named)
                 with open_sample(fd, head, replace(RFC4180, encoding=detected.encoding, member=head.member)) as sample:
                     profile = _profile(sample, detected, dialect, known, expected)
             if profile:

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.decisions import Decision, SkippedLine, Standing
 from importer.engine.source.dialect import RFC4180, Dialect, line_end_name
+from importer.engine.source.formats.footer import is_sum
 from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
 from importer.engine.source.profile.delimiters import choose_delimiter, delimiter_decision, usual_dialects
 from importer.engine.source.profile.drawn_tables import DRAWN_BYTES, is_fixed_width, refuse_drawn_tables
-from importer.engine.source.profile.expected_columns import ExpectedColumn
+from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_name, may_be_row
 from importer.engine.source.profile.header import header_decision, stated_header
 from importer.engine.source.profile.layout.lines_above import (
     Skipped,
@@ -33,6 +35,7 @@ from importer.engine.source.profile.layout.odd_headers import (
     without_odd_header,
 )
 from importer.engine.source.profile.line_ends import LINE_END_WORDS, detect_line_end
+from importer.engine.source.profile.plain import kept, plain_decisions, plain_reading
 from importer.engine.source.profile.quoting import choose_escape, choose_quote
 from importer.engine.source.profile.sample import skipped_bytes
 from importer.engine.units import count_of
@@ -93,18 +96,24 @@ class _Sniffer:
     skipped_texts: tuple[SkippedLine, ...] = ()
     odd_header: Decision | None = None
     sampled: list[str] = field(default_factory=list)
+    plain: bool = False
 
     @property
     def names(self) -> list[str]:
         return [column.name for column in self.expected]
 
     def sniffed(self) -> Sniffed:
-        self._refuse_drawn()
         base = self._base()
-        best = self._with_comments(base) or self._delimiter(base)
-        best = self._marks(best)
-        best = self._lines(best)
-        best, trailing = self._trailing(best)
+        best = self._plain(base)
+        if best:
+            trailing = Decision("trailing_delimiter", "no", self._standing("trailing_delimiter", Standing.RULE), "")
+        else:
+            self._refuse_drawn()
+            base = self._with_line_end(base)
+            best = self._with_comments(base) or self._delimiter(base)
+            best = self._marks(best)
+            best = self._lines(best)
+            best, trailing = self._trailing(best)
         best, header, decision = self._header(best)
         best = self._footer(self._units(best, header))
         first = self.skipped.decision or Decision("skipped_lines", "0", Standing.RULE, "")
@@ -118,46 +127,57 @@ class _Sniffer:
         dialect = replace(best.dialect, header=header, skip_rows=self.skipped.lines, sampled=tuple(self.sampled))
         return Sniffed(dialect, (*self.decisions, *rest), self.skipped_texts)
 
-    def _standing(self, name: str) -> Standing:
-        return Standing.STATED if name in self.known else Standing.PROVED
+    def _standing(self, name: str, otherwise: Standing = Standing.PROVED) -> Standing:
+        return Standing.STATED if name in self.known else otherwise
+
+    def _plain(self, base: Dialect) -> DialectCandidate | None:
+        """The first reading, if it reads the sample whole; then quote and lines above are decided."""
+        if self.known.get("header") is False or self.known.get("trailing_delimiter"):
+            return None
+        plain = plain_reading(self.sample, base, self.expected, self.final, frozenset(self.known))
+        if plain:
+            self.decisions.append(delimiter_decision(plain, [], self.names, stated="delimiter" in self.known))
+            self.decisions += plain_decisions(plain, self.known)
+            self.sampled += [name for name in ("quote", "skip_rows") if name not in self.known]
+            self.plain = True
+        return plain
 
     def _refuse_drawn(self) -> None:
         if "delimiter" not in self.known:
             refuse_drawn_tables(self.sample[:DRAWN_BYTES].decode(self.encoding, "replace"))
 
     def _base(self) -> Dialect:
-        """The dialect with the stated marks and the line end; takes stated lines and a `sep=` line off the sample."""
-        marks = {name: self.known[name] for name in ("quote", "escape", "delimiter", "comment") if name in self.known}
-        base = replace(RFC4180, encoding=self.encoding, **marks)
+        """The dialect with the stated marks; takes stated lines and a `sep=` line off the sample."""
+        stated = ("quote", "escape", "delimiter", "comment", "line_end")
+        base = replace(
+            RFC4180, encoding=self.encoding, **{name: self.known[name] for name in stated if name in self.known}
+        )
         if "skip_rows" not in self.known:
             mark, skipped = separator_line(self.sample)
             if mark:
                 self._take_off(skipped, base)
                 self.known.setdefault("delimiter", mark)
                 base = replace(base, delimiter=self.known["delimiter"])
+        return self._without_stated_lines(self._with_line_end(base)) if self.known.get("skip_rows") else base
+
+    def _with_line_end(self, base: Dialect) -> Dialect:
         if "line_end" in self.known:
-            return self._without_stated_lines(replace(base, line_end=self.known["line_end"]))
+            return base
         tried = (base,) if "delimiter" in self.known else usual_dialects(self.sample, base)
-        return self._without_stated_lines(replace(base, line_end=detect_line_end(self.sample, tried, self.final)))
+        return replace(base, line_end=detect_line_end(self.sample, tried, self.final))
 
     def _without_stated_lines(self, base: Dialect) -> Dialect:
-        count = self.known.get("skip_rows", 0)
-        if count:
-            size = skipped_bytes(self.sample, replace(base, skip_rows=count))
-            decision = Decision(
-                "skipped_lines",
-                str(count),
-                Standing.STATED,
-                f"{count_of(count, 'line')} {'is' if count == 1 else 'are'} left out, as stated.",
-            )
-            self._take_off(Skipped(count, size, decision), base)
+        count = self.known["skip_rows"]
+        size = skipped_bytes(self.sample, replace(base, skip_rows=count))
+        evidence = f"{count_of(count, 'line')} {'is' if count == 1 else 'are'} left out, as stated."
+        decision = Decision("skipped_lines", str(count), Standing.STATED, evidence)
+        self._take_off(Skipped(count, size, decision), base)
         return base
 
     def _take_off(self, skipped: Skipped, base: Dialect) -> None:
         """Take lines that are no records off the sample."""
         first = self.skipped.lines + 1
-        empty = DialectCandidate(base, (), 0, (), 0)
-        self.skipped_texts += skipped_lines(self.sample, empty, skipped.lines, first)
+        self.skipped_texts += skipped_lines(self.sample, base, skipped.lines, first)
         self.sample = self.sample[skipped.bytes :]
         self.skipped = Skipped(first - 1 + skipped.lines, self.skipped.bytes + skipped.bytes, skipped.decision)
 
@@ -266,10 +286,19 @@ class _Sniffer:
 
     def _units(self, best: DialectCandidate, header: bool) -> DialectCandidate:
         decision = units_decision(best) if header else None
+        if decision and self._may_be_row(best.text_rows(2)):
+            if "skip_after_header" not in self.known:
+                what = "The record below the header looks like units"
+                self.decisions.append(kept("skip_after_header", "0", what, "--skip-after-header 1"))
+            return best
         if not self._shows("skip_after_header", 1 if decision else 0) or not decision:
             return best
         self.decisions.append(decision)
         return replace(best, dialect=replace(best.dialect, skip_after_header=1))
+
+    def _may_be_row(self, rows: Sequence[Sequence[str]]) -> bool:
+        """Whether the first reading is right, and the table takes the last row; the first one has its names."""
+        return self.plain and may_be_row(rows[-1], columns_by_name(self.expected, rows[0]))
 
     def _shows(self, name: str, lines: int) -> bool:
         """Whether the sample decides how many lines are left out; notes that it shows them, also if that was stated."""
@@ -283,11 +312,23 @@ class _Sniffer:
         if not tail:
             return best
         lines, decision = footer_decision(tail, best.dialect, best.width)
+        if lines and self.plain:
+            lines, decision = footer_decision(tail, best.dialect, best.width, partial(self._may_be_last, best))
+            if not lines and "skip_footer" not in self.known:
+                what = "The file ends as with a footer"
+                self.decisions.append(kept("skip_footer", "0", what, "--skip-footer 1"))
+            if not lines:
+                return best
         if not self._shows("skip_footer", lines):
             return best
         if decision:
             self.decisions.append(decision)
         return replace(best, dialect=replace(best.dialect, skip_footer=lines))
+
+    def _may_be_last(self, best: DialectCandidate, row: Sequence[str]) -> bool:
+        """Whether the table takes the last row, and it is not the sum of the others."""
+        rows = best.text_rows()
+        return self._may_be_row([rows[0], row]) and not (self.final and is_sum(row, rows[1:-1]))
 
     def _rules(self) -> Iterator[Decision]:
         for name in ("blank_lines", "unquoted_empty_is_null", *LEFT_OUT):

@@ -8,7 +8,7 @@ from importer.engine.source.decisions import Decision, Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import SAMPLE_BYTES, Profile, profile_file
 
-EXPECTED = tuple(ExpectedColumn(name, None, False, False) for name in ("id", "name", "city"))
+EXPECTED = (ExpectedColumn("id", str.isdigit), ExpectedColumn("name"), ExpectedColumn("city"))
 HEADER = "id,name,city\n"
 ROWS = "1,Anna,Oslo\n2,Bo,Rome\n"
 VALUES = (("1", "Anna", "Oslo"), ("2", "Bo", "Rome"))
@@ -74,7 +74,7 @@ def test_units_below_the_header(tmp_path: Path):
     profile = profiled(tmp_path, f"{HEADER}[-],[text],[text]\n{ROWS}")
     assert (profile.rows, profile.data_line) == (VALUES, 3)
     assert decided(profile, "skip_after_header").standing is Standing.PROVED
-    of_texts = profiled(tmp_path, "name,city\n(m),(s)\nAnna,Oslo\nBo,Rome\n")
+    of_texts = profiled(tmp_path, "name,city\n(m),(s)\nAnna,Oslo\nBo,Rome\n", ())
     assert decided(of_texts, "skip_after_header").standing is Standing.GUESSED
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from importer.engine.source.decisions import Answer, Decision, SkippedLine, Standing
-from importer.engine.source.dialect import escape_mark, unescape_mark
+from importer.engine.source.dialect import Dialect, escape_mark, unescape_mark
 from importer.engine.source.profile.candidates import DialectCandidate
 from importer.engine.source.profile.delimiters import unused_delimiter
 from importer.engine.source.profile.header import header_decision
@@ -85,7 +85,7 @@ def _skipped(sample: bytes, best: DialectCandidate, rows: int, where: str, stand
 
 
 def _answers(sample: bytes, best: DialectCandidate, lines: int) -> tuple[Answer, ...]:
-    shown = tuple(each.text for each in skipped_lines(sample, best, lines))
+    shown = tuple(each.text for each in skipped_lines(sample, best.dialect, lines))
     return (
         Answer(
             f"{lines} line{'s' if lines > 1 else ''} left out", f"--skip-rows {lines}", (("skip_rows", lines),), shown
@@ -107,10 +107,10 @@ def _as_records(best: DialectCandidate, sample: bytes, shown: tuple[str, ...]) -
     )
 
 
-def skipped_lines(sample: bytes, best: DialectCandidate, lines: int, first_line: int = 1) -> tuple[SkippedLine, ...]:
+def skipped_lines(sample: bytes, dialect: Dialect, lines: int, first_line: int = 1) -> tuple[SkippedLine, ...]:
     """The texts of the first lines of the sample, which are no records."""
-    texts = line_end_pattern(best.dialect.line_end).split(sample[: 64 * 1024])[:lines]
-    encoding = best.dialect.plain.encoding
+    texts = line_end_pattern(dialect.line_end).split(sample[: 64 * 1024])[:lines]
+    encoding = dialect.plain.encoding
     return tuple(
         SkippedLine(
             number,

@@ -1,7 +1,7 @@
 """The lines of a sample among and below its records that are no records: comments, headers, units, a footer."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from importer.engine.source.decisions import Answer, Decision, Standing
@@ -17,6 +17,7 @@ from importer.engine.source.records.no_records import find_no_records, kind_of
 
 COMMENTS = ("#", "//")
 TEXTS_SHOWN = 2
+IsRow = Callable[[Sequence[str]], bool]
 _IN_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 # A line below the header that SQL*Plus and others draw.
 _RULER = re.compile(r"[-=_]{2,}")
@@ -122,26 +123,30 @@ def are_units(row: Sequence[str]) -> bool:
     return bool(given) and any(all(map(pattern.fullmatch, given)) for pattern in (_IN_BRACKETS, _RULER))
 
 
-def footer_decision(tail: bytes, dialect: Dialect, width: int) -> tuple[int, Decision | None]:
+def footer_decision(
+    tail: bytes, dialect: Dialect, width: int, is_row: IsRow | None = None
+) -> tuple[int, Decision | None]:
     """The number of lines at the end that are a footer, and the guess that they are.
 
-    `tail`: the last bytes of the file. The table has `width` fields.
+    `tail`: the last bytes of the file. The table has `width` fields. `is_row`: whether these values are known to be a
+    row.
     """
     lines = re.split(RECORD_ENDS[dialect.line_end], tail.rstrip(b"\r\n"))
-    count = count_footer(_upwards(lines[1:], dialect, width))
+    count = count_footer(_upwards(lines[1:], dialect, width, is_row))
     if not count or width < 2:
         return 0, None
     return count, footer_question(count, _shown([line for line in lines[-count:] if line.strip()], dialect))
 
 
-def _upwards(lines: Sequence[bytes], dialect: Dialect, width: int) -> Iterator[LastLine]:
-    """The lines from the last one on, up to one that may be the end of a value of several lines."""
+def _upwards(lines: Sequence[bytes], dialect: Dialect, width: int, is_row: IsRow | None) -> Iterator[LastLine]:
+    """The lines from the last one on, up to a row, or one that may be the end of a value of several lines."""
     for line in reversed(lines):
         if dialect.quote and line.count(dialect.quote.encode()) % 2:
             return
-        row = fields(line, dialect)
-        first = row[0].decode(dialect.plain.encoding, "replace") if line.strip() else ""
-        yield LastLine(first, len(row) < width, blank=not line.strip())
+        row = [value.decode(dialect.plain.encoding, "replace") for value in fields(line, dialect)]
+        if is_row and is_row(row):
+            return
+        yield LastLine(row[0], len(row) < width, blank=not line.strip())
 
 
 def last_lines(tail: bytes, dialect: Dialect, count: int) -> str:
