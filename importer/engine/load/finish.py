@@ -37,6 +37,7 @@ from importer.engine.schema.table import (
 from importer.engine.target import write_modes
 from importer.engine.target.staging import Staged, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
+from importer.engine.target.table_identity import read_identity
 from importer.engine.units import count_of
 
 # A merge sends nothing until it is done. The step's heartbeat kills the connection when the step must stop.
@@ -100,6 +101,8 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
     failpoints.reach("merge.entered")
     tally = _insert(connection, step)
     ledger.record_tally(connection, entry, tally)
+    identity = read_identity(connection, step.plan.schema, step.staged.table)
+    ledger.record_identity(connection, step.job, ledger.FINISH, identity)
     if not ledger.is_visible(connection, entry):
         raise TargetProblem(
             "The server ended the transaction by itself while the rows were merging.",

@@ -14,6 +14,7 @@ from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name, quote_table, quote_text
 from importer.engine.schema.table import has_table
+from importer.engine.target.table_identity import TableIdentity
 
 TABLE = "millrace_ledger"
 
@@ -132,6 +133,21 @@ def insert(connection: Connection, *entries: Entry) -> bool:
         )
     except MySQLdb.IntegrityError as error:
         if error.args[0] != ER.DUP_ENTRY:
+            raise
+        return False
+    return True
+
+
+def record_identity(connection: Connection, job: str, chunk: int, identity: TableIdentity) -> bool:
+    """Record the identity of the table that has the chunk's rows, in the transaction that inserted the chunk.
+
+    False if the account may not UPDATE the ledger.
+    """
+    sql = f"UPDATE {TABLE} SET table_identity = %s WHERE job = %s AND chunk = %s"
+    try:
+        execute(connection, sql, (str(identity), job, chunk))
+    except MySQLdb.OperationalError as error:
+        if error.args[0] not in DENIED:
             raise
         return False
     return True

@@ -15,7 +15,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import ProofBroken
 from importer.engine.load import ledger
-from importer.engine.load.ledger import DENIED, FINISH, FIRST_SEAL, TABLE, Entry
+from importer.engine.load.ledger import FINISH, FIRST_SEAL, TABLE, Entry
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.target.table_identity import TableIdentity
 from importer.engine.units import count_of
@@ -71,16 +71,9 @@ def open_seal(connection: Connection, job: str, identity: TableIdentity) -> Seal
     if not ledger.insert(connection, entry):
         execute(connection, "ROLLBACK")
         return open_seal(connection, job, identity)  # Another connection has this number.
-    sql = f"UPDATE {TABLE} SET table_identity = %s WHERE job = %s AND chunk = %s"
-    try:
-        execute(connection, sql, (str(identity), job, seal.number))
-    except MySQLdb.OperationalError as error:
-        execute(connection, "ROLLBACK")
-        if error.args[0] not in DENIED:
-            raise
-        return None
-    execute(connection, "COMMIT")
-    return seal
+    known = ledger.record_identity(connection, job, seal.number, identity)
+    execute(connection, "COMMIT" if known else "ROLLBACK")
+    return seal if known else None
 
 
 def count(connection: Connection, seal: Seal, entries: Sequence[Entry], where: str) -> Seal:
@@ -121,10 +114,11 @@ def present(connection: Connection, job: str) -> set[int]:
         return set()
 
 
-def table_identities(connection: Connection, job: str) -> set[TableIdentity]:
-    """The identities of the table that the job's connections have loaded into."""
-    sql = f"SELECT DISTINCT table_identity FROM {TABLE} WHERE job = %s AND chunk >= %s AND chunk < %s"
-    return {TableIdentity.parse(text) for (text,) in fetch_all(connection, sql, (job, FIRST_SEAL, FINISH))}
+def table_identities(connection: Connection, job: str, *, finished: bool = False) -> set[TableIdentity]:
+    """The identities of the table that the job's connections have loaded into; `finished`: its finishing step."""
+    sql = f"SELECT DISTINCT table_identity FROM {TABLE} WHERE job = %s AND chunk BETWEEN %s AND %s"
+    numbers = (FINISH, FINISH) if finished else (FIRST_SEAL, FINISH - 1)
+    return {TableIdentity.parse(text) for (text,) in fetch_all(connection, sql, (job, *numbers))}
 
 
 def broken(job: str, where: str, found: str) -> ProofBroken:

@@ -11,6 +11,7 @@ from importer.engine.mysql.connection import Address, Connection, connect, execu
 from importer.engine.mysql.server_info import read_server, read_uptime
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target.table_identity import TableIdentity, read_identity
+from importer.engine.target.write_modes import MERGING
 from importer.engine.units import count_of
 
 # Seconds by which the application's clock and the time of a record may be off.
@@ -141,17 +142,20 @@ def require_lost_rows(connection: Connection, address: Address, plan: ImportPlan
     raise seal.broken(job, str(address), f"Commits that are known are missing from it. {why}")
 
 
-def require_same_table(connection: Connection, plan: ImportPlan, job: str, now: TableIdentity) -> bool:
+def require_same_table(
+    connection: Connection, plan: ImportPlan, job: str, now: TableIdentity, *, finished: bool = False
+) -> bool:
     """Whether the table may be another one than the job's connections have loaded into.
 
-    Raises ProofBroken if rows are missing, too: it was emptied, exchanged, or dropped and created again. All rows
-    are there after other sessions altered or rebuilt the table.
+    `finished`: than the one that its staged rows were merged into. Raises ProofBroken if rows are missing, too: it was
+    emptied, exchanged, or dropped and created again. All rows are there after other sessions altered or rebuilt it.
     """
-    if not any(each.differs_from(now) for each in seal.table_identities(connection, job)):
+    if not any(each.differs_from(now) for each in seal.table_identities(connection, job, finished=finished)):
         return False
-    found, known = _counted(connection, plan, job)
-    if found < known:
-        raise _rows_gone(plan, plan.table, found, known, "was emptied, exchanged or created again during the import")
+    found, known = _counted(connection, plan, job, finished=finished)
+    if found < max(known, 1):
+        table = plan.final_table if finished else plan.table
+        raise _rows_gone(plan, table, found, known, "was emptied, exchanged or created again during the import")
     return True
 
 
@@ -182,17 +186,19 @@ def compare_table(address: Address, plan: ImportPlan, job: str, *, altered: bool
     """What other sessions did with the table during the load, as far as the server tells; None if nothing is seen.
 
     `altered`: the import itself has altered the table since the last chunk, so that its identity tells nothing; nor
-    does that of a table that was staged. `retried`: an earlier attempt failed, perhaps for missing rows. Raises
-    ProofBroken as require_same_table() does, if no row is left, and if rows are missing after a retry.
+    does that of a table that has replaced another one. `retried`: an earlier attempt failed, perhaps for missing rows.
+    Raises ProofBroken as require_same_table() does, if no row is left, and if rows are missing after a retry.
     """
+    staged = plan.staged is not None
+    merged = plan.staged is not None and plan.staged.mode in MERGING
     with connect(address) as connection:
         see_all_commits(connection)
         if not ledger.exists(connection):
             return None
-        now = read_identity(connection, plan.schema, plan.table)
-        staged = plan.staged is not None
-        other = not (altered or staged) and require_same_table(connection, plan, job, now)
-        if plan.fills_empty_table:
+        now = read_identity(connection, plan.schema, plan.final_table if merged else plan.table)
+        same_kind = merged or not (altered or staged)
+        other = same_kind and require_same_table(connection, plan, job, now, finished=merged)
+        if plan.fills_empty_table and not merged:  # A merge adds to the rows that were there.
             found, known = _counted(connection, plan, job, finished=staged)
             if found < known and (retried or not found):
                 how = "was emptied or exchanged, or rows were deleted from it"
@@ -201,7 +207,7 @@ def compare_table(address: Address, plan: ImportPlan, job: str, *, altered: bool
     if other:
         return TableChange(
             "altered",
-            f"Another session altered, rebuilt or exchanged the table {plan.table} during the load.",
+            f"Another session altered, rebuilt or exchanged the table {plan.final_table} during the load.",
             "Its rows before the import are not counted: if it was exchanged, look for the other table.",
         )
     return None

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from importer.engine.errors import Problem
 from importer.engine.load import verify
-from importer.engine.target.write_modes import MERGING
 from importer.models import ImportJob, SourceFile
 from importer.sources.in_place import version_of
 from importer.sources.upload_storage import fingerprint
@@ -56,9 +55,6 @@ def record_changes(job: ImportJob, changes: list[OutsideChange]) -> None:
 
 
 def _changes_of_table(job: ImportJob) -> Iterator[OutsideChange]:
-    """None in a mode that merges: its rows were counted when they moved into a table that may have had others."""
-    if job.options.mode in MERGING:
-        return
     altered, retried = job.temporary_changes is not None, job.attempts > 1
     change = verify.compare_table(job.target.address, job.plan, str(job.key), altered=altered, retried=retried)
     if change:
