@@ -1,15 +1,18 @@
 """The transforms that read numbers: decimal marks, separators of thousands, amounts of money, percent, other digits."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
+from functools import cache
 
 from importer.engine.mapping.transform import Transform
 from importer.engine.mysql.quoting import quote_text
 from importer.engine.schema.column_types import ColumnType, Family
 from importer.engine.schema.table import Column
 
-SPACES = " \u00a0\u202f\u2009"  # as thousands separators: plain, no-break, narrow no-break, thin
+# As thousands separators: plain, no-break, narrow no-break, thin, as wide as a digit.
+SPACES = " \u00a0\u202f\u2009\u2007"
 
 
 def is_number_type(type_: ColumnType) -> bool:
@@ -182,25 +185,33 @@ def _hundredth_in_python(number: str) -> str:
         return number
 
 
-# The digits of other scripts, from 0 to 9: Arabic-Indic, Persian, Devanagari, Bengali, full width.
-_ZEROS = (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10)
-_DIGITS = {chr(zero + digit): str(digit) for zero in _ZEROS for digit in range(10)}
-_DECIMAL_MARK, _SEPARATOR = "\u066b", "\u066c"
-_WRITTEN = {**_DIGITS, _DECIMAL_MARK: ".", _SEPARATOR: ""}
-_TRANSLATED = {ord(mark): digit for mark, digit in _WRITTEN.items()}
+_DECIMAL_MARK, _GROUPS = "\u066b", f"\u066c{SPACES}"
+_LAST_ZERO = 0x20000  # no script has its digits behind it
+
+
+@cache
+def _digits_of(digit: int) -> str:
+    """The digit in all scripts but this one: Arabic-Indic, Devanagari, Thai, full width and so on."""
+    others = map(chr, range(0x80, _LAST_ZERO))
+    return "".join(each for each in others if unicodedata.decimal(each, -1) == digit)
 
 
 def _local_digits(column: Column) -> str:
-    any_digit, zero = f"[{''.join(_DIGITS)}]", f"[{''.join(map(chr, _ZEROS))}]"
-    decimals = f"{zero}*" if column.column_type.family is Family.INTEGER else f"{any_digit}+"
-    whole = f"(?:{any_digit}+|{any_digit}{{1,3}}(?:{_SEPARATOR}{any_digit}{{3}})+)"
+    digit = f"[{''.join(map(_digits_of, range(10)))}]"
+    decimals = f"[{_digits_of(0)}]*" if column.column_type.family is Family.INTEGER else f"{digit}+"
+    whole = f"(?:{digit}+|{digit}{{1,3}}(?:[{_GROUPS}]{digit}{{3}})+)"
     return f"[+-]?{whole}(?:[{_DECIMAL_MARK}.]{decimals})?"
 
 
 def _local_digits_sql(text: str, _column: Column) -> str:
-    for each, digit in _WRITTEN.items():
-        text = f"REPLACE({text}, {quote_text(each)}, {quote_text(digit)})"
-    return text
+    for digit in range(10):
+        text = f"REGEXP_REPLACE({text}, {quote_text(f'[{_digits_of(digit)}]')}, '{digit}')"
+    return f"REPLACE(REGEXP_REPLACE({text}, {quote_text(f'[{_GROUPS}]')}, ''), {quote_text(_DECIMAL_MARK)}, '.')"
+
+
+def _local_digits_in_python(text: str) -> str:
+    written = (str(unicodedata.decimal(each, each)) for each in text if each not in _GROUPS)
+    return "".join(written).replace(_DECIMAL_MARK, ".")
 
 
 def _own(name: str, words: str, example: str, takes: Callable[[Column], str], separators: str) -> Transform:
@@ -246,7 +257,7 @@ NUMBERS = (
         is_number_type,
         _local_digits,
         _local_digits_sql,
-        in_python=lambda text: text.translate(_TRANSLATED),
+        in_python=_local_digits_in_python,
     ),
     *(each for currency in _CURRENCIES for each in _amounts(currency)),
 )

@@ -14,6 +14,8 @@ _SECONDS = 86_400
 # The most seconds by which a fraction of a day may differ from a whole second. Excel keeps about eleven decimals.
 _INEXACT = 0.01
 _1900, _1904, _1970 = datetime(1899, 12, 30), datetime(1904, 1, 1), datetime(1970, 1, 1)
+# Day 60 of Excel is 29 February 1900, which did not exist: days before it count from a day later.
+_NO_DAY = 60
 
 
 def at_utc(value: str, column: Column) -> str:
@@ -51,11 +53,12 @@ def _excel_sql(start: datetime) -> Callable[[str, Column], str]:
 
     def expression(text: str, column: Column) -> str:
         days = f"CAST(SUBSTRING_INDEX({text}, '.', 1) AS SIGNED)"
+        day = f"{days} + ({days} < {_NO_DAY})" if start == _1900 else days
         if column.column_type.family is Family.DATE:
-            return f"DATE_ADD('{start:%Y-%m-%d}', INTERVAL {days} DAY)"
+            return f"DATE_ADD('{start:%Y-%m-%d}', INTERVAL {day} DAY)"
         seconds = f"(CAST({text} AS DECIMAL(20,12)) - {days}) * {_SECONDS}"
         whole = f"CAST(ROUND({seconds}) AS SIGNED)"
-        moment = f"DATE_ADD(DATE_ADD('{start:%Y-%m-%d} 00:00:00', INTERVAL {days} DAY), INTERVAL {whole} SECOND)"
+        moment = f"DATE_ADD(DATE_ADD('{start:%Y-%m-%d} 00:00:00', INTERVAL {day} DAY), INTERVAL {whole} SECOND)"
         return f"IF(ABS({seconds} - {whole}) <= {_INEXACT}, {moment}, NULL)"
 
     return expression
@@ -63,7 +66,8 @@ def _excel_sql(start: datetime) -> Callable[[str, Column], str]:
 
 def _excel_in_python(start: datetime) -> Callable[[str], str]:
     def convert(text: str) -> str:
-        moment = start + timedelta(seconds=round(float(text) * _SECONDS))
+        later = start == _1900 and float(text) < _NO_DAY
+        moment = start + timedelta(days=later, seconds=round(float(text) * _SECONDS))
         return f"{moment:%Y-%m-%d}" if float(text).is_integer() else moment.isoformat(" ")
 
     return convert
@@ -89,15 +93,15 @@ def _since_1970_in_python(per_second: int) -> Callable[[str], str]:
 
 
 TIMES = (
-    # Day 60 of Excel is 29 February 1900, which did not exist; earlier days are off by one.
     Transform(
         "excel-date",
         "Excel's day number",
         "45292.5 → 2024-01-01 12:00:00",
         _has_date,
-        _excel("(?:6[1-9]|[7-9][0-9]|[1-9][0-9]{2,5})"),
+        _excel("(?:[1-9]|[1-5][0-9]|6[1-9]|[7-9][0-9]|[1-9][0-9]{2,5})"),
         _excel_sql(_1900),
         in_python=_excel_in_python(_1900),
+        hint=f"There is no day {_NO_DAY}, which Excel shows as 29 February 1900.",
     ),
     Transform(
         "excel-date-1904",

@@ -19,7 +19,8 @@ class Transform:
     value from SQL for an accepted text. `returns_null`: for all other texts the expression is NULL, so that no match is
     needed first.
     `cleans`: it trims the text first, before NULL markers are compared; a reading of the trimmed text may follow.
-    `in_python`: the conversion in Python, for code that examines the digits of a value. `separators`, `decimal_mark`:
+    `in_python`: the conversion in Python, for code that examines the digits of a value. `hint`: what may surprise about
+    a text that is not accepted. `separators`, `decimal_mark`:
     the characters that a number's transform removes, and the one that it replaces by a point. `currency`: the only sign
     of a currency that it accepts. Such a transform is not listed: it is proposed where the sample has that sign only.
     """
@@ -33,6 +34,7 @@ class Transform:
     cleans: bool = False
     returns_null: bool = False
     in_python: Callable[[str], str] | None = None
+    hint: str = ""
     separators: str = ""
     decimal_mark: str = ""
     currency: str = ""

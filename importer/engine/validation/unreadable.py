@@ -41,8 +41,9 @@ def conversions(rules: tuple[CellRule, ...]) -> tuple[Conversion, ...]:
     found = []
     for number, rule in enumerate(rules):
         if reading := _reading(rule.check):
-            reads, words = reading
-            fault = RowError(NOT_A_VALUE, f"The value cannot be read as {words}.", rule.check.column)
+            reads, words, hint = reading
+            reason = " ".join(filter(None, (f"The value cannot be read as {words}.", hint)))
+            fault = RowError(NOT_A_VALUE, reason, rule.check.column)
             found.append(Conversion(number, rule, reads, fault))
     return tuple(found)
 
@@ -87,12 +88,12 @@ def _one_by_one(
         yield each, [(record, row[each.number]) for record, row in whole]
 
 
-def _reading(check: FieldCheck) -> tuple[Callable[[str], bool], str] | None:
-    """Whether a text is read, and how that reading is called; None if every text is."""
+def _reading(check: FieldCheck) -> tuple[Callable[[str], bool], str, str] | None:
+    """Whether a text is read, how that reading is called, and a hint; None if every text is."""
     if check.datetime_format:
-        return lambda text: is_moment(check.datetime_format, text), check.datetime_format
+        return lambda text: is_moment(check.datetime_format, text), check.datetime_format, ""
     column = Column("", check.type, nullable=True, default=None, auto_increment=False, generated=False)
     chosen = [TRANSFORMS[name] for name in check.transforms if TRANSFORMS[name].takes]
     if not chosen or not check.column:
         return None
-    return lambda text: all(each.fits(text, column) for each in chosen), chosen[0].words
+    return lambda text: all(each.fits(text, column) for each in chosen), chosen[0].words, chosen[0].hint

@@ -8,7 +8,7 @@ from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.rejects.duplicate_lookup import RowKey, find_first_records
 from importer.engine.load.rejects.reasons import error_of, key_of
 from importer.engine.load.rejects.reject_files import RejectedRow
-from importer.engine.load.rejects.server_warnings import ServerWarning
+from importer.engine.load.rejects.server_warnings import WRONG_COUNT, ServerWarning
 from importer.engine.schema.table import Table
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
@@ -16,6 +16,7 @@ from importer.engine.source.records.blocks import BLOCK_BYTES
 from importer.engine.source.records.fields import LocatedRecord, fields
 from importer.engine.source.records.large_values import shown_values
 from importer.engine.source.records.row_error import LONGEST_SHOWN, RowError
+from importer.engine.validation.unreadable import Conversion
 
 # By row (from 0): the prescreen's error, or the server's warning.
 RowProblems = Mapping[int, RowError | ServerWarning]
@@ -27,7 +28,8 @@ class Explanation:
 
     `columns` are the target's columns in the order of the file's fields, "" for a field that is not loaded. `table` is
     the one that the rows load into. `display_name` replaces its name in messages: for a staging table, the name of the
-    table that its rows are for. `key_notes` are remarks about duplicate keys, by row (from 0).
+    table that its rows are for. `conversions`: those of the fields that do not take every text. `key_notes`
+    are remarks about duplicate keys, by row (from 0).
     """
 
     source: ChunkSource
@@ -35,6 +37,7 @@ class Explanation:
     columns: tuple[str, ...]
     table: Table
     display_name: str
+    conversions: tuple[Conversion, ...] = ()
     key_notes: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -77,13 +80,28 @@ class Explanation:
         else:
             values, count = self._values(record.raw)
             blank = count == 1 and not record.raw[:LONGEST_SHOWN].strip(b"\r\n")
-            size = self._size(wrong.column, values) if len(record.raw) <= BLOCK_BYTES else None
-            error = self._with_display_name(
+            whole = len(record.raw) <= BLOCK_BYTES
+            size = self._size(wrong.column, values) if whole else None
+            unread = self._unread(wrong, values) if whole else None
+            error = unread or self._with_display_name(
                 error_of(wrong, self.table, count, len(self.columns), blank=blank, size=size)
             )
         if not error.column:
             return error, error.value or self._text(record.raw[:LONGEST_SHOWN].rstrip(b"\r\n"))
         return error, error.value or self._value(error.column, values or self._values(record.raw)[0])
+
+    def _unread(self, wrong: ServerWarning, values: list[bytes]) -> RowError | None:
+        """That the column's conversion does not take the value, which the server words otherwise; None if it does.
+
+        MySQL names no column if it is a date that does not exist.
+        """
+        if wrong.code in WRONG_COUNT:
+            return None
+        for each in self.conversions:
+            named = wrong.column.lower() in ("", each.fault.column.lower())
+            if named and each.number < len(values) and not each.takes(values[each.number]):
+                return replace(each.fault, code=str(wrong.code))
+        return None
 
     def _values(self, raw: bytes) -> tuple[list[bytes], int]:
         """A record's values (of a large record, their beginnings) and their number."""

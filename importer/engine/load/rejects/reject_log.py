@@ -19,6 +19,7 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.chunks.joined import line_end_of
 from importer.engine.source.records.row_error import RowError, shortened
 from importer.engine.units import count_of
+from importer.engine.validation.unreadable import conversions
 
 # The most rows that a message names one by one; the others are counted.
 NAMED_ROWS = 20
@@ -109,7 +110,8 @@ class RejectLog:
         # of a later file of several, whose lines are not counted from the first byte.
         in_chunk = plan.sorted_by or source.chunk.file
         start = (None if in_chunk else searched_from) or (source.chunk.offset, source.chunk.first_line)
-        explanation = Explanation(source, self.sender.rows, plan.fields, table, plan.final_table)
+        among = conversions(plan.exactness.validator.rules) if plan.exactness else ()
+        explanation = Explanation(source, self.sender.rows, plan.fields, table, plan.final_table, among)
         problems = {**findings.refused, **findings.skipped}
         first = sorted(row for row, warning in problems.items() if warning.code == DUPLICATE)[:NAMED_ROWS]
         return explanation.with_earlier_lines(*start, {row: problems[row] for row in first})
