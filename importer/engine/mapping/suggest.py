@@ -28,11 +28,11 @@ def suggest_mapping(
     """Suggest for each field its column, the NULL markers, the transforms and the date format.
 
     `match` is one of MATCHES; "" means by name, or by position if the file has no header and as many fields as the
-    table takes values. `null_markers`, if given, apply to every nullable column. Otherwise an empty text means NULL in
-    all number and date columns, and so does a word such as NA in the sample of one of them. In a text column NA may be
-    a value: there it stays text, and mapping/warnings.py notes it. The mark `\\N` means NULL in every column that takes
-    NULL, unless the sample also has it in quotes. `overrides` replace suggestions. Raises Problem if
-    an override names an unknown field or column.
+    table takes values. `null_markers`, if given, apply to every column that takes NULL, or numbers its row for it.
+    Otherwise an empty text means NULL in all number and date columns, and so does a word such as NA in the sample of
+    one of them. In a text column NA may be a value: there it stays text, and mapping/warnings.py notes it. The mark
+    `\\N` means NULL in every column that takes NULL, unless the sample also has it in quotes. `overrides` replace
+    suggestions. Raises Problem if an override names an unknown field or column.
     """
     fixed = overrides_by_position(overrides, profile.header)
     mapping = _with_columns(_columns(profile, table, match), fixed, table)
@@ -48,7 +48,9 @@ def suggest_mapping(
             suggested.append(field)
             continue
         column = table.column(field.column)
-        markers = (words if column.column_type.is_typed else text) if column.nullable else ()
+        markers = text if column.auto_increment else ()
+        if column.nullable:
+            markers = words if column.column_type.is_typed else text
         marked = replace(field, null_markers=markers)
         values = non_null_values(profile, number, marked)
         of_bytes = number in profile.of_bytes

@@ -102,23 +102,24 @@ def _mismatch_notes(values: Counter[str], mapping: ColumnMapping, column: Column
         return []
     first = next(value for value in values if not fits(value))
     they = "it will be a bad row" if count == 1 else "they will be bad rows"
+    named = " or named as NULL" if column.nullable or column.auto_increment else "; the column takes no NULL"
     return [
         f"{column.name}: {count:,} of {count_of(values.total(), 'value')} {'does' if count == 1 else 'do'} not fit"
-        f" {column.type}, such as {shortened(first)}: {they}, unless read in another way or named as NULL."
+        f" {column.type}, such as {shortened(first)}: {they}, unless read in another way{named}."
     ]
 
 
 def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:
     """A rough test whether a value fits the mapping's reading; validation and the server are stricter."""
+    type_, form = column.column_type, mapping.datetime_format
     blanks = BLANKS if "trim" in mapping.transforms else ""
-    if column.column_type.has_date:
-        form = mapping.datetime_format
-        if not form:
-            return lambda value: date_formats.is_native(value.strip(blanks))
-        return lambda value: date_formats.matches(form, value.strip(blanks))
-    if not column.column_type.is_number:
+    if not (type_.has_date or type_.is_number):
         return None
     chosen = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
     if chosen:
         return lambda value: chosen.fits(value.strip(blanks), column)
+    if form:
+        return lambda value: date_formats.matches(form, value.strip(blanks))
+    if type_.has_date:
+        return lambda value: date_formats.is_native(value.strip(blanks))
     return lambda value: is_number(value.strip(BLANKS), fraction=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from importer.engine.schema.column_types import column_type
 from importer.engine.source import encodings
 from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.source.records.large_values import PIECE, LargeValue
@@ -11,7 +12,16 @@ from importer.engine.validation.converted_rules import FieldCheck, converted_rul
 from importer.engine.validation.trimming import Trimming
 from importer.engine.validation.types.json_documents import Json, NeedsFullParse, judge_whole
 from importer.engine.validation.types.texts import Bytes, Text
-from importer.engine.validation.verdict import NULL_REFUSED, ColumnRule, Level, LossyRule, Verdict, refused
+from importer.engine.validation.verdict import (
+    BLANK,
+    BLANK_FOR_NULL,
+    NULL_REFUSED,
+    ColumnRule,
+    Level,
+    LossyRule,
+    Verdict,
+    refused,
+)
 
 NULL = refused(NULL_REFUSED, "The value is NULL, which the column does not take.")
 NULL_WORD = refused("NULL", "The unquoted word NULL would become SQL's NULL; quote it, or make it a NULL marker.")
@@ -79,7 +89,10 @@ class CellRule:
             return None if self.check.nullable else NULL
         if self.column_rule is None or (isinstance(self.column_rule, Text) and self.column_rule.keeps(len(value))):
             return None
-        return self.column_rule.judge(value if getattr(self.column_rule, "of_bytes", False) else self.decode(value))
+        verdict = self.column_rule.judge(value if getattr(self.column_rule, "of_bytes", False) else self.decode(value))
+        if value or not verdict or verdict.level is not Level.REFUSED or not column_type(self.check.type).is_typed:
+            return verdict
+        return refused(verdict.code, BLANK if self.check.nullable else BLANK_FOR_NULL)
 
     def verdict_of_large(self, value: LargeValue | None) -> Verdict | None:
         """As verdict(), for a value in a large record.

@@ -23,6 +23,11 @@ LONG_JSON_NAME = "3151"  # ER_JSON_KEY_TOO_BIG
 BAD_GEOMETRY = "1416"  # ER_CANT_CREATE_GEOMETRY_OBJECT
 
 
+# Of a value without a character, where it is none of the column's type.
+BLANK = "The value is blank. --null '' reads blanks as NULL, in all columns that take NULL."
+BLANK_FOR_NULL = "The value is blank, and the column takes no NULL."
+
+
 class Level(Enum):
     """REFUSED: the row is rejected. ROUNDED: stored with a loss. REMARK: stored without a loss, but with a Note."""
 

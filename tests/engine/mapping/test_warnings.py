@@ -22,3 +22,12 @@ def test_records_without_a_value_are_noted(source, text: str, note: str):
     said = mapping_notes(profile_file(source(text)), TABLE, [*map(ColumnMapping, "ab")])
     notes = [each for each in said if "field," in each]
     assert [each[: len(note)] for each in notes] == [note] * bool(note)
+
+
+def test_a_value_is_judged_as_the_chosen_transform_reads_it(source):
+    table = Table("s", "t", "InnoDB", (Column("at", "datetime", False, None, False, False),))
+    profile = profile_file(source("at\n1700000000\n"))
+    assert mapping_notes(profile, table, [ColumnMapping("at", transforms=("unix-seconds",))]) == ()
+    assert mapping_notes(profile, table, [ColumnMapping("at", transforms=("unix-milliseconds",))]) == ()
+    [note] = mapping_notes(profile, table, [ColumnMapping("at", transforms=("excel-date",))])
+    assert note.endswith("it will be a bad row, unless read in another way; the column takes no NULL.")

@@ -8,6 +8,7 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.column_types import Wording
 from importer.engine.schema.table import Column, Key, Table
 from importer.engine.source.records.row_error import RowError
+from importer.engine.validation.verdict import BLANK, BLANK_FOR_NULL
 
 # Manual, Server Error Message Reference. MariaDB reports 1265 where MySQL reports 1366, 1292 or 1406.
 OUT_OF_RANGE = 1264
@@ -68,8 +69,8 @@ def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
     type_ = column.column_type
     if warning.code == SKIPPED_HOUR:
         return "The clocks of the time zone skip this hour: there is no such time. Another zone: --time-zone."
-    if size == 0 and column.nullable and type_.is_typed:
-        return "The value is blank. --null '' reads blanks as NULL, in all columns that take NULL."
+    if size == 0 and type_.is_typed:
+        return BLANK if column.nullable or column.auto_increment else BLANK_FOR_NULL
     if type_.wording is Wording.INVALID:
         return f"The value is not a valid {column.type}."
     if warning.code == OUT_OF_RANGE:
