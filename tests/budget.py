@@ -39,7 +39,7 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_327),
-    Part("importer/engine", (".py",), 39_830),
+    Part("importer/engine", (".py",), 39_838),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 41_241, without=("importer/engine",)),
     Part("dashboard", (".py",), 19_938),
@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 9_933),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 79_200),
+    Part("tests", (".py", ".js", ".ts", ".go"), 79_212),
 )
 
 

@@ -11,14 +11,16 @@ from importer.engine.schema.column_types import COLUMN_TYPES, TINY, Creatable, F
 # Kinds of values, the narrowest first. Each kind includes the kinds before it in its tuple.
 NUMBERS = ("whole", "decimal", "float", "text")
 TIMES = ("date", "datetime", "text")
-# A number with leading zeros or a plus sign is taken for an identifier, and stays text.
-_WHOLE = r"-?(?:0|[1-9][0-9]*)"
+# A number with leading zeros or a plus sign is taken for an identifier, and stays text; .5 has no digit to lose.
+_DIGITS = "(?:0|[1-9][0-9]*)"
+_WHOLE = f"-?{_DIGITS}"
+_DECIMAL = rf"-?(?:{_DIGITS}(?:\.[0-9]+)?|\.[0-9]+)"
 _DATE = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?"
 _PATTERNS = {
     "whole": _WHOLE,
-    "decimal": rf"{_WHOLE}(?:\.[0-9]+)?",
-    "float": rf"{_WHOLE}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{{1,3}})?",
+    "decimal": _DECIMAL,
+    "float": rf"{_DECIMAL}(?:[eE][+-]?[0-9]{{1,3}})?",
     "date": _DATE,
     "datetime": rf"{_DATE}(?:[ T]{_CLOCK})?",
 }

@@ -64,9 +64,15 @@ def read_field(names: FieldNames, values: Counter[str], delimiter: str) -> NewFi
     """Decide about a field by its values in the sample that are not NULL."""
     tracker = tracked(values)
     if tracker.code:
-        return NewField(note=f"text, since {tracker.code}. {names.typed(tracker.type)} makes it a number.")
-    if tracker.is_typed:
+        flag = f" {names.typed(tracker.type)} makes it a number." if column_type(tracker.type).is_number else ""
+        return NewField(note=f"text, since {tracker.code}.{flag}")
+    if tracker.is_typed and column_type(tracker.type).is_typed:
         return NewField(tracker.type)
+    if tracker.is_typed:
+        longest = shortened(max(values, key=len))
+        return NewField(
+            note=f"text, since no type of numbers keeps all digits ({longest}). {names.typed('double')} rounds them."
+        )
     bare = trimmed(values)
     found = _as_dates(names, bare, delimiter) or _as_numbers(names, bare, delimiter)
     if not found:
@@ -228,4 +234,4 @@ def _note_on_text(names: FieldNames, values: Counter[str]) -> str:
 
 def _has_leading_zero(value: str) -> bool:
     digits = value.lstrip("+-")
-    return digits[:1] in ("0", ".") and digits[:2] != "0." and len(digits) > 1
+    return digits[:1] == "0" and digits[1:2].isdigit()
