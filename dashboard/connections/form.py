@@ -34,7 +34,8 @@ class ConnectionForm(WithCAFile, StoredModelForm):
         fields = ["name", "private_allowed"]
         help_texts = {
             "name": "Name used here and on the command line.",
-            "private_allowed": "Hosts inside your network, or this machine itself. Cloud metadata never.",
+            "private_allowed": "Hosts inside your network, or this machine itself. Cloud metadata never. Only an"
+            " admin allows it, or changes such a connection.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -90,6 +91,11 @@ class ConnectionForm(WithCAFile, StoredModelForm):
             why = connection_settings.wants_secret(self.instance, self._base, settings, forgotten)
             if why:
                 self.add_error(next(iter(self._secrets)), why)
+        if self._base and cleaned.get("private_allowed"):
+            try:
+                connection_settings.require_private(self.instance, self._base, settings)
+            except Problem as problem:
+                self.add_error("private_allowed", in_browser(str(problem)))
         self._check_fields({**settings, **secrets})
         return cleaned
 

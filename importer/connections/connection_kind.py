@@ -6,6 +6,7 @@ from datetime import timedelta
 from urllib.parse import quote
 
 from importer.models import SourceConnection
+from importer.security.ca_files import check_ca_file
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,8 @@ class ConnectionField:
 
     `label` begins with a small letter, unless it is a name; `about` says in a sentence what the label does not.
     `choices` are the allowed values, each with its words for pages. `in_place` marks a setting that is part of the
-    address, so forms leave it out. `account` marks a setting that identifies the account that the secrets belong to: if
-    it changes, stored secrets are dropped. `confirmed` marks one that a person accepts after a check. `lines` marks a
-    text of several lines. `check` raises Problem for an invalid value.
+    address, so forms leave it out. `confirmed` marks one that a person accepts after a check. `lines` marks a text of
+    several lines. `check` raises Problem for an invalid value.
     """
 
     name: str
@@ -50,16 +50,17 @@ class ConnectionField:
     secret: bool = False
     choices: Mapping[str, str] = field(default_factory=dict)
     in_place: bool = False
-    account: bool = False
     confirmed: bool = False
     lines: bool = False
     check: Callable[[str], None] | None = None
 
 
-USER = ConnectionField("user", "user", account=True)
+USER = ConnectionField("user", "user")
 USER_IN_PLACE = replace(USER, in_place=True)
 PASSWORD = ConnectionField("password", "password", secret=True)
-TLS_CA = ConnectionField("tls_ca", "CA file", "Where the server's certificate is not a public one.")
+TLS_CA = ConnectionField(
+    "tls_ca", "CA file", "Where the server's certificate is not a public one.", check=check_ca_file
+)
 
 
 def _stored_base(connection: SourceConnection) -> str:

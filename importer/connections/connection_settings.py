@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 from django.db.models import ProtectedError
 
+from importer.access.policy import require_admin
 from importer.connections.connection_address import parse_base
 from importer.connections.connection_kind import ConnectionField, ParsedBase
 from importer.connections.connection_kinds import BY_NAME
@@ -24,9 +25,9 @@ def add_or_replace(
 ) -> SourceConnection:
     """Save a connection. With `replace` an existing connection of that name is updated and keeps its files.
 
-    Stored secrets that are not given are kept only if address and account are unchanged, so that they are never sent
-    to another server. Raises Problem if the name is taken, or if the kind does not know the address, a setting or a
-    secret.
+    Stored secrets that are not given are kept only as goes_to_same() says, so that they are never sent to another
+    server. Raises Problem if the name is taken, or if the kind does not know the address, a setting or a secret, and
+    Forbidden as require_private() does.
     """
     connection = SourceConnection.objects.filter(name=name).first() or SourceConnection(name=name)
     if connection.pk and not replace:
@@ -46,7 +47,9 @@ def save(
     """Save a new or an existing connection, with the rules of add_or_replace(); a secret of "" is deleted."""
     base = parse_base(place)
     require_known(base.kind, settings, secrets)
-    stored = connection.secrets if same_account(connection, base, settings) else {}
+    if private_allowed:
+        require_private(connection, base, settings)
+    stored = connection.secrets if goes_to_same(connection, base, settings) else {}
     connection.kind, connection.base, connection.settings = base.kind, base.base, {**base.settings, **settings}
     connection.private_allowed = private_allowed
     connection.set_secrets({**stored, **secrets})
@@ -72,12 +75,34 @@ def _users(used: SourceConnection) -> tuple[str, str]:
     return f"{count_of(used.files.count(), 'file')} of imports came from there, and are listed with it", ""
 
 
-def same_account(connection: SourceConnection, base: ParsedBase, settings: Mapping[str, str]) -> bool:
-    """Whether the connection is stored with this address and account; only then may it keep its secrets."""
-    names = [each.name for each in BY_NAME[base.kind].fields if each.account]
-    new_settings = {**base.settings, **settings}
-    before = [connection.kind, connection.base, *(connection.settings.get(name, "") for name in names)]
-    return bool(connection.pk) and before == [base.kind, base.base, *(new_settings.get(name, "") for name in names)]
+def goes_to_same(connection: SourceConnection, base: ParsedBase, settings: Mapping[str, str]) -> bool:
+    """Whether the connection is stored with this address and these settings; only then may it keep its secrets.
+
+    Each setting decides who gets them: the account, the store's endpoint, the certificates that are trusted. The first
+    key of a server that a person confirms is no change: nothing was sent before.
+    """
+    if not connection.pk or (connection.kind, connection.base) != (base.kind, base.base):
+        return False
+    new = {**base.settings, **settings}
+    for each in BY_NAME[base.kind].settings.values():
+        before, now = (_value(each, values) for values in (connection.settings, new))
+        if before != now and not (each.confirmed and not before):
+            return False
+    return True
+
+
+def _value(field: ConnectionField, settings: Mapping[str, str]) -> str:
+    return settings.get(field.name) or next(iter(field.choices), "")
+
+
+def require_private(connection: SourceConnection, base: ParsedBase, settings: Mapping[str, str]) -> None:
+    """Raise Forbidden if the connection may reach a private place that it could not reach before, unless an admin acts.
+
+    Who may administer it could otherwise read servers inside the network.
+    """
+    stored = SourceConnection.objects.filter(pk=connection.pk, private_allowed=True).first()
+    if not (stored and goes_to_same(stored, base, settings)):
+        require_admin("let a connection reach private addresses, or change one that may")
 
 
 def wants_secret(
@@ -89,8 +114,8 @@ def wants_secret(
     """
     kind = BY_NAME[base.kind]
     stored = connection.secrets if connection.pk else {}
-    if stored and kind.signs_in(settings) and not same_account(connection, base, settings):
-        return "The place or the account has changed. Enter it again."
+    if stored and kind.signs_in(settings) and not goes_to_same(connection, base, settings):
+        return "The place or a setting has changed. Enter it again."
     if kind.needs_secret(settings) and not set(stored) - set(forgotten):
         return "Enter it: that way of signing in needs it."
     return ""

@@ -10,10 +10,12 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 
 from config.environment import LABEL, LABEL_WORDS
+from importer.engine.errors import Problem
 from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.mysql.connection import Address
 from importer.models.checked_save import Named
 from importer.security import encryption, held_passwords
+from importer.security.ca_files import check_ca_file
 
 
 def _check_server_key(text: str) -> None:
@@ -99,9 +101,13 @@ class Target(Named):
         return self.name
 
     def clean(self) -> None:
-        """Raise ValidationError for a server's key that is none."""
+        """Raise ValidationError for a server's key that is none, and for a CA file that Millrace stores."""
         if self.server_key:
             _check_server_key(self.server_key)
+        try:
+            check_ca_file(self.tls_ca)
+        except Problem as problem:
+            raise ValidationError({"tls_ca": str(problem)}) from problem
 
     def set_password(self, password: str) -> None:
         """Encrypt and store; the ciphertext is bound to this target, so it cannot be moved to another's row."""

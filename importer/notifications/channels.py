@@ -27,7 +27,7 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
     Forbidden as require_not_wider() does.
     """
     kind = kind_of(channel)
-    require_not_wider(channel, {name: getattr(channel, name) for name in (kind.destination.name, "events")})
+    require_not_wider(channel, {name: getattr(channel, name) for name in (*kind.columns, "events")})
     for field in kind.fields:
         if not field.secret:
             if field.check:
@@ -45,11 +45,13 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
 def require_not_wider(channel: Channel, values: Mapping[str, Any]) -> None:
     """Raise Forbidden if messages would go elsewhere by these values, or be about more events, unless an admin acts.
 
-    They are about all imports: about more than somebody may see who administers a channel.
+    They are about all imports: about more than somebody may see who administers a channel. A private address that is
+    allowed now is elsewhere.
     """
     stored = Channel.objects.filter(pk=channel.pk).first() or Channel(kind=channel.kind)
     name = kind_of(channel).destination.name
     elsewhere = str(values[name]).split() != str(getattr(stored, name)).split()
+    elsewhere |= values.get("private_allowed", False) and not stored.private_allowed
     if elsewhere or set(values["events"]) - set(stored.events):
         require_admin("change where a channel sends to, or add events to it")
 

@@ -31,12 +31,9 @@ KIND = ConnectionKind(
             "endpoint",
             "endpoint",
             "The address of a compatible store, such as https://HOST:9000. Empty: Amazon.",
-            account=True,
         ),
         ConnectionField("region", "region", "Such as eu-central-1. Empty: that of the environment."),
-        ConnectionField(
-            "access_key", "access key ID", "Empty: what the environment or the role of this server gives.", account=True
-        ),
+        ConnectionField("access_key", "access key ID", "Empty: what the environment or the role of this server gives."),
         ConnectionField("secret_key", "secret access key", secret=True),
         TLS_CA,
     ),

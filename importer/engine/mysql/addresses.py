@@ -42,8 +42,11 @@ FORBIDDEN = tuple(
         "64:ff9b:1::/48",
     )
 )
-# The last 32 bits of an address in this network are the IPv4 address that it leads to (RFC 6052).
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# The last 32 bits of an address in these networks are the IPv4 address that it leads to: NAT64 (RFC 6052),
+# IPv4-compatible (RFC 4291) and IPv4-translated (RFC 2765) addresses.
+LEADING_TO_IPV4 = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
+# Whatever else IPv6 has is inside a network, or has no meaning yet (iana.org/assignments/ipv6-address-space).
+GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 
 
 class AddressRefused(Problem):
@@ -76,7 +79,7 @@ def check_address(host: str, address: Ip, networks: Sequence[str]) -> None:
             f"{host} is {leads_to}, a link-local, cloud metadata or local NAT64 address: it is never connected to.",
             advice="Use the address that the server has on your network.",
         )
-    if leads_to.is_global and not leads_to.is_multicast:
+    if _is_outside(leads_to):
         return
     if not any(leads_to in ipaddress.ip_network(network) for network in networks):
         raise AddressInside(
@@ -98,9 +101,16 @@ def checked_addresses(host: str, networks: Sequence[str]) -> list[Ip]:
 
 
 def effective(address: Ip) -> Ip:
-    """The IPv4 address inside a NAT64, IPv4-mapped or 6to4 address; any other address unchanged."""
-    if isinstance(address, ipaddress.IPv6Address):
-        if address in NAT64:
-            return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        return address.ipv4_mapped or address.sixtofour or address
-    return address
+    """The IPv4 address in a NAT64, mapped, compatible, translated or 6to4 address; any other address unchanged."""
+    if not isinstance(address, ipaddress.IPv6Address) or address.is_loopback or address.is_unspecified:
+        return address
+    if any(address in network for network in LEADING_TO_IPV4):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def _is_outside(address: Ip) -> bool:
+    """Whether the address is outside all networks of one's own. Python takes site-local ones (fec0::/10) for global."""
+    if address.version == 6 and address not in GLOBAL_UNICAST:
+        return False
+    return address.is_global and not address.is_multicast

@@ -99,6 +99,11 @@ class TestWhoAdministersOne:
             channels.save(Channel(**before | changes))
         assert Channel.objects.values().get() == before
 
+    def test_does_not_let_it_reach_private_addresses(self, ops, bob):
+        Channel.objects.update(private_allowed=False)
+        with acting_as(bob), pytest.raises(Forbidden):
+            channels.save(Channel(**Channel.objects.values().get() | {"private_allowed": True}))
+
     def test_is_told_so_beside_the_fields(self, client, ops, bob):
         for user, told in ((bob, True), (admin("root"), False)):
             client.force_login(user)

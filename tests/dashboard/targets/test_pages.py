@@ -5,6 +5,7 @@ import re
 
 import certifi
 import pytest
+from django.conf import settings
 from django.urls import reverse
 
 from importer.engine.errors import TargetUnreachable
@@ -116,6 +117,7 @@ class TestAdding:
             ("tls_ca", "/etc/passwd", "can be read from"),
             ("tls_ca", "/dev/zero", "can be read from"),
             ("tls_ca", "/", "can be read from"),
+            ("tls_ca", str(settings.VAR_DIR / "uploads" / "ca.pem"), "outside Millrace's own folder"),
             ("server_key", "no key", "no public RSA key"),
             ("label", "EU West", "small letters, digits and hyphens"),
             ("ceiling", "0", "greater than or equal to 1"),

@@ -24,14 +24,14 @@ def listening():
 @pytest.mark.parametrize(
     "host",
     ["127.0.0.1", "0x7f000001", "localhost", "10.1.2.3", "0.0.0.0", "::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
-     "2002:7f00:1::", "fc00::1", "100.64.0.1", "224.0.0.1"],
+     "2002:7f00:1::", "fc00::1", "100.64.0.1", "224.0.0.1", "::127.0.0.1", "fec0::1", "::ffff:0:10.0.0.1", "5f00::1"],
 )  # fmt: skip
 def test_addresses_inside_are_refused_in_any_spelling_unless_allowed(host):
     with pytest.raises(AddressRefused, match="inside a network"):
         connect_checked(host, 9, private_allowed=False, seconds=5)
 
 
-@pytest.mark.parametrize("host", ["169.254.169.254", "64:ff9b::a9fe:a9fe"])
+@pytest.mark.parametrize("host", ["169.254.169.254", "64:ff9b::a9fe:a9fe", "::169.254.169.254"])
 def test_metadata_addresses_are_refused_even_where_private_ones_are_allowed(host):
     with pytest.raises(AddressRefused, match="metadata"):
         connect_checked(host, 80, private_allowed=True, seconds=5)
