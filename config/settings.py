@@ -103,6 +103,7 @@ MIDDLEWARE = [
     "dashboard.jobs.unchanged.UnchangedPolls",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "dashboard.access.caching.PrivateAnswers",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

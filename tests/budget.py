@@ -38,17 +38,17 @@ class Part:
 
 
 BUDGET = (
-    Part("config", (".py",), 2_327),
+    Part("config", (".py",), 2_328),
     Part("importer/engine", (".py",), 39_847),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 41_315, without=("importer/engine",)),
-    Part("dashboard", (".py",), 19_931),
+    Part("dashboard", (".py",), 19_970),
     Part("millrace_client", (".py",), 1_181),
     Part("templates", (".html", ".txt"), 4_588),
     Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 9_933),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 79_315),
+    Part("tests", (".py", ".js", ".ts", ".go"), 79_326),
 )
 
 

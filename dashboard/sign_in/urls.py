@@ -14,12 +14,13 @@ from django.urls import path, reverse_lazy
 from django.views.decorators.http import require_POST
 from django.views.generic import RedirectView
 
+from dashboard.access.caching import empties_cache
 from dashboard.sign_in import provider
 from dashboard.sign_in.views import PasskeySignInView, SecurityView, SessionsView, SignInView, signed_in
 
 sign_in = SignInView.as_view()
 # Also for somebody who has given a password and not yet a code.
-sign_out = require_POST(login_not_required(account.LogoutView.as_view()))
+sign_out = require_POST(login_not_required(empties_cache(account.LogoutView.as_view())))
 confirm = account.ReauthenticateView.as_view(template_name="sign_in/confirm.html")
 inactive = account.AccountInactiveView.as_view(template_name="sign_in/inactive.html")
 password = account.PasswordChangeView.as_view(

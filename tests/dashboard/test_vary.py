@@ -1,4 +1,4 @@
-"""Pages that answer htmx with a part of themselves: no cache gives a browser the part for the page."""
+"""What caches may do with answers: none gives a browser a part for the page, or a person what another one has seen."""
 
 import pytest
 from django.urls import reverse
@@ -15,3 +15,14 @@ def test_the_answer_depends_on_who_asks(browser, user, name):
     assert page.content != part.content
     for answer in (page, part):
         assert "HX-Request" in answer["Vary"] or "no-store" in answer["Cache-Control"]
+
+
+@pytest.mark.parametrize("address", ["/", "/jobs/", "/api/v1/imports", "/no/such/page/", "/accounts/login/"])
+def test_no_cache_of_others_keeps_an_answer(browser, address):
+    directives = browser.get(address)["Cache-Control"]
+    assert "private" in directives
+    assert "no-cache" in directives
+
+
+def test_the_browser_forgets_all_pages_at_the_sign_out(browser):
+    assert browser.post(reverse("logout"))["Clear-Site-Data"] == '"cache"'
