@@ -33,7 +33,7 @@ def copy_of_tables(file: Path) -> None:
     with _kept("sqlite3", _tables()) as kept:
         if not kept.exists():
             with tempfile.TemporaryDirectory() as folder:
-                _manage("migrate", VAR_DIR=folder, DATABASE_URL="")
+                _manage("migrate", "--skip-checks", VAR_DIR=folder, DATABASE_URL="")
                 shutil.copyfile(Path(folder) / DATABASE, _new(kept))
                 _new(kept).rename(kept)
         for each in ("-wal", "-shm"):
@@ -92,7 +92,7 @@ def _make_tables_on_server(url: str) -> None:
                 connection.commit()
                 return
             with tempfile.TemporaryDirectory() as folder:
-                _manage("migrate", VAR_DIR=folder, DATABASE_URL=url)
+                _manage("migrate", "--skip-checks", VAR_DIR=folder, DATABASE_URL=url)
             _new(kept).write_text(END.join(_statements(connection)))
             _new(kept).rename(kept)
 

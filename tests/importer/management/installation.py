@@ -95,6 +95,12 @@ class InstallationShell:
         done = self._shell.manage(*line)
         return done.stdout + done.stderr
 
+    def refused(self, *line: str) -> str:
+        """Why the command is refused."""
+        done = self._shell.manage(*line, check=False)
+        assert done.returncode == REFUSED.exit_code, done.stderr
+        return done.stderr
+
     def python(self, code: str) -> Any:
         """The value of `answer` after the code has run in the installation, by way of JSON."""
         return json.loads(self._shell.manage(*_line_of(code)).stdout.splitlines()[-1])

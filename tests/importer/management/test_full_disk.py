@@ -65,11 +65,13 @@ def test_a_load_whose_records_cannot_be_written(target_on_each: Target, tmp_path
     assert f"By millrace_ledger, {rows} rows of it are in" in report["problem"]["advice"]
     assert f"millrace job run {report['job']}" in report["problem"]["advice"]
 
-    def shown() -> dict:
-        return json.loads(own.manage("job", "show", str(report["job"]), "--json"))
+    with own.shell() as shell:
 
-    wait_until(lambda: [each["cause"] for each in shown()["why"]][:1] == ["no_process"])
-    assert shown()["rows"]["loaded"] == rows
-    assert "1: loading, but by no process, " in own.manage("job", "list")
-    own.manage("job", "run", str(report["job"]))
+        def shown() -> dict:
+            return json.loads(shell.manage("job", "show", str(report["job"]), "--json"))
+
+        wait_until(lambda: [each["cause"] for each in shown()["why"]][:1] == ["no_process"])
+        assert shown()["rows"]["loaded"] == rows
+        assert "1: loading, but by no process, " in shell.manage("job", "list")
+        shell.manage("job", "run", str(report["job"]))
     assert loaded(target_on_each)[0] == ROWS

@@ -6,46 +6,25 @@ import pytest
 
 from importer.engine import failpoints
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.jobs.actions.commands import retry
 from importer.jobs.report import report
 from importer.management.terminal.report_text import problem_and_ways_out
 from importer.models import ImportJob, Target
 from importer.worker import load_chunks
+from tests.engine.loads import run_sql
 from tests.importer.steps import created, queued, run, until
-from tests.importer.word_file import word_file
-from tests.targets import target_with
+from tests.targets import count_rows
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.both_servers]
 
 ROWS = 3000
 Status = ImportJob.Status
+TABLES = ("CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), KEY (word))",)
 EMPTIED = {
     "truncated": ["TRUNCATE TABLE t"],
     "exchanged": ["CREATE TABLE u LIKE t", "RENAME TABLE t TO old, u TO t"],
     "created again": ["CREATE TABLE u LIKE t", "DROP TABLE t", "RENAME TABLE u TO t"],
 }
-
-
-@pytest.fixture
-def target(database, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), KEY (word))", name="t")
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return word_file(tmp_path / "words.csv", range(ROWS))
-
-
-def sql(target: Target, *statements: str) -> None:
-    with connect(target.address) as connection:
-        for statement in statements:
-            execute(connection, statement)
-
-
-def rows(target: Target) -> int:
-    with connect(target.address) as connection:
-        return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
 
 
 def with_one_run_loaded(job: ImportJob) -> None:
@@ -60,6 +39,7 @@ MOMENTS = {
 }
 
 
+@pytest.mark.one_of("hands")
 @pytest.mark.parametrize("hands", EMPTIED)
 @pytest.mark.parametrize(
     ("moment", "indexes", "rows_before", "mode"),
@@ -77,16 +57,16 @@ def test_an_import_fails_if_its_table_lost_its_rows(
 ):
     """A retry fails, too."""
     if rows_before:
-        sql(target, "INSERT INTO t VALUES (-1, 'old')")
+        run_sql(target.address, "INSERT INTO t VALUES (-1, 'old')")
     job = created(target, file, indexes=indexes, mode=mode)
     MOMENTS[moment](job)
-    sql(target, *EMPTIED[hands])
-    left = rows(target)
+    run_sql(target.address, *EMPTIED[hands])
+    left = count_rows(target)
     for _ in range(2):
         job = run(job)
         assert (job.status, job.balanced) == (Status.FAILED, False), job.outside_changes_json
         assert f"t was emptied, exchanged or created again during the import: it has {left} rows" in job.problem["what"]
-        assert rows(target) == left
+        assert count_rows(target) == left
         said = " ".join(problem_and_ways_out(report(job), "millrace"))
         recorded = f"{job.loaded_rows:,} rows were recorded as loaded. How many of them are in the table now"
         assert (recorded in said) == (mode == "append")
@@ -98,7 +78,7 @@ def test_an_import_fails_if_its_table_lost_its_rows(
 def test_an_import_survives_a_table_that_keeps_its_rows(target: Target, file: Path, hands: str):
     job = created(target, file, indexes="keep")
     with_one_run_loaded(job)
-    sql(target, hands)
+    run_sql(target.address, hands)
     job = run(job)
     assert (job.status, job.loaded_rows, job.outside_changes_json) == (Status.SUCCEEDED, ROWS, [])
 
@@ -107,7 +87,7 @@ def test_an_import_survives_a_table_that_keeps_its_rows(target: Target, file: Pa
 def test_rows_of_others_are_told(target: Target, file: Path, hands: str, more: int):
     job = created(target, file)
     until(job, "verify")
-    sql(target, hands)
+    run_sql(target.address, hands)
     job = run(job)
     assert (job.status, job.balanced) == (Status.SUCCEEDED, True)
     (change,) = report(job)["outside_changes"]
@@ -117,13 +97,13 @@ def test_rows_of_others_are_told(target: Target, file: Path, hands: str, more: i
 @pytest.mark.parametrize("hands", EMPTIED)
 def test_a_replacement_fails_if_the_new_table_lost_its_rows(target: Target, file: Path, hands: str):
     """A retry fails, too."""
-    sql(target, "INSERT INTO t VALUES (-1, 'old')")
+    run_sql(target.address, "INSERT INTO t VALUES (-1, 'old')")
     job = created(target, file, mode="replace")
     until(job, "verify")
-    sql(target, *EMPTIED[hands])
+    run_sql(target.address, *EMPTIED[hands])
     for _ in range(2):
         job = run(job)
-        assert (job.status, rows(target)) == (Status.FAILED, 0)
+        assert (job.status, count_rows(target)) == (Status.FAILED, 0)
         assert f"it has 0 rows, and {ROWS:,} were committed" in job.problem["what"]
         retry(job.pk)
 
@@ -131,7 +111,7 @@ def test_a_replacement_fails_if_the_new_table_lost_its_rows(target: Target, file
 def test_rows_that_others_delete_from_a_new_table_are_told(target: Target, file: Path):
     job = created(target, file, mode="replace")
     until(job, "verify")
-    sql(target, "DELETE FROM t WHERE n < 2")
+    run_sql(target.address, "DELETE FROM t WHERE n < 2")
     job = run(job)
     assert (job.status, job.balanced) == (Status.SUCCEEDED, True)
     assert [(each["name"], each["kind"], each["rows"]) for each in job.outside_changes_json] == [("t", "rows", -2)]
@@ -144,7 +124,9 @@ def test_a_replacement_is_recorded_although_the_ledger_was_dropped(
     job = created(target, file, mode="replace")
     until(job, "finish")
     monkeypatch.setattr(
-        failpoints, "reach", lambda point: point == "swap.renamed" and sql(target, f"DROP TABLE {ledger.TABLE}")
+        failpoints,
+        "reach",
+        lambda point: point == "swap.renamed" and run_sql(target.address, f"DROP TABLE {ledger.TABLE}"),
     )
     job = run(job)
-    assert (job.status, job.outside_changes_json, rows(target)) == (Status.SUCCEEDED, [], ROWS)
+    assert (job.status, job.outside_changes_json, count_rows(target)) == (Status.SUCCEEDED, [], ROWS)
