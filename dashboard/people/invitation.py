@@ -8,6 +8,7 @@ from django.contrib.auth.views import PasswordResetConfirmView
 from django.http import HttpResponse
 from django.urls import reverse_lazy
 
+from dashboard.sign_in.forms import InvitedForm
 from importer.access import audit
 
 
@@ -15,6 +16,7 @@ class InvitationView(PasswordResetConfirmView):
     """Sets the password of the person in the link. The link's token fits the old password, so it works once."""
 
     template_name = "people/invitation.html"
+    form_class = InvitedForm
     success_url = reverse_lazy("login")
 
     def get_user(self, uidb64: str) -> User | None:

@@ -1,15 +1,21 @@
 """allauth's forms in which a password or code could be guessed, each try counted before it is evaluated."""
 
+from typing import Any
+
 from allauth.account.forms import ChangePasswordForm
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.forms import LoginWebAuthnForm
+from django import forms
+from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from dashboard.sign_in.adapter import too_many, whom
 from dashboard.sign_in.guesses import count_code, use_code
 from importer.access.counts import Counted
+from importer.access.tokens import end_all
 
 
 def counted_code(name: str) -> Counted:
@@ -20,7 +26,29 @@ def counted_code(name: str) -> Counted:
     return attempt
 
 
-class PasswordForm(ChangePasswordForm):
+class EndsTokens(forms.Form):
+    """Offers to end the person's tokens with the old password: somebody else may have both."""
+
+    end_tokens = forms.BooleanField(required=False)
+    user: User
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the person has."""
+        return self.user.access_tokens.count()
+
+    def save(self, *args: Any, **kwargs: Any) -> Any:
+        saved = super().save(*args, **kwargs)  # type: ignore[misc]
+        if self.cleaned_data["end_tokens"]:
+            end_all(self.user)
+        return saved
+
+
+class InvitedForm(EndsTokens, SetPasswordForm):
+    """The password of somebody new, or of somebody who forgot it."""
+
+
+class PasswordForm(EndsTokens, ChangePasswordForm):
     """A new password, with the current one."""
 
     def clean_oldpassword(self) -> str:

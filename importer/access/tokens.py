@@ -81,6 +81,13 @@ def revoke(token: AccessToken) -> None:
     token.delete()
 
 
+def end_all(user: User) -> int:
+    """End all tokens of a person who has just set a password; their number."""
+    ended, _ = AccessToken.objects.filter(user=user).delete()
+    audit.note(tokens_ended=ended)
+    return ended
+
+
 def valid(text: str) -> AccessToken | None:
     """The token of this text, if it has not expired and its person is active. Notes its use."""
     found = AccessToken.objects.select_related("user__person").filter(digest=_digest(text)).first()

@@ -10,7 +10,9 @@ from django.urls import NoReverseMatch, reverse
 
 from dashboard.sign_in.known_browsers import COOKIE
 from dashboard.sign_in.middleware import NOT_DONE
+from importer.access import people, tokens
 from importer.access.counts import count
+from importer.models import AccessToken
 from tests.dashboard.sign_in.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -111,6 +113,23 @@ class TestPasswordChange:
         assert other.get(reverse("jobs")).status_code == 302
         user.refresh_from_db()
         assert user.check_password("new-mill-10")
+
+    @pytest.mark.parametrize(("chosen", "left"), [({}, {"ann", "eve"}), ({"end_tokens": "on"}, {"eve"})])
+    @pytest.mark.parametrize("by_link", [False, True])
+    def test_it_ends_tokens_if_that_is_chosen(self, client, user, chosen, left, by_link):
+        for each in (user, User.objects.create_user("eve")):
+            tokens.make(each, "nightly", 9)
+        if by_link:
+            where, names = client.get(reverse("invitation", args=people.invitation(user)))["Location"], "new_password"
+        else:
+            client.force_login(user)
+            where, names = reverse("account_change_password"), "password"
+        assert "End 1 token too" in client.get(where).content.decode()
+        form = {"oldpassword": PASSWORD, f"{names}1": "new-mill-10", f"{names}2": "new-mill-10"}
+        client.post(where, form | chosen)
+        user.refresh_from_db()
+        assert user.check_password("new-mill-10")
+        assert set(AccessToken.objects.values_list("user__username", flat=True)) == left
 
     @pytest.mark.parametrize(
         ("form", "reason"),

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dashboard.access.rules import RULES
 from dashboard.system.audit.words import WORDS
-from importer.access import audit, people
+from importer.access import audit, people, tokens
 from importer.access.acting import acting_as
 from importer.access.counts import LONGEST_KEY
 from importer.models import AuditEvent, Level, LimitCount, SourceFile
@@ -201,6 +201,14 @@ class TestSecrets:
         assert [each.outcome for each in done] == ["done", "failed"]
         assert SECRET not in dump()
         assert PASSWORD not in dump()
+
+    def test_of_a_changed_password_that_ended_tokens(self, client):
+        user = User.objects.create_user("ann", password=PASSWORD)
+        tokens.make(user, "nightly", 9)
+        client.force_login(user)
+        values = {"oldpassword": PASSWORD, "password1": SECRET, "password2": SECRET, "end_tokens": "on"}
+        client.post(reverse("account_change_password"), values)
+        assert only().details == {"tokens_ended": 1}
 
     def test_a_password_in_the_field_for_the_name(self, client):
         client.post(reverse("login"), {"login": SECRET, "password": "x"})
