@@ -44,7 +44,7 @@ class EndsTokens(forms.Form):
         return saved
 
 
-class InvitedForm(EndsTokens, SetPasswordForm):
+class InvitedForm(EndsTokens, SetPasswordForm):  # type: ignore[type-arg]
     """The password of somebody new, or of somebody who forgot it."""
 
 
