@@ -68,12 +68,11 @@ def test_it_migrates_imports_signs_in_and_takes_one_app_for_codes(
             execute(connection, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), KEY (word))")
         file = tmp_path / "words.csv"
         file.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(2000)))
-        installation.manage("target", "add", "shop", own_database(shop), "--tls", "off")
-        said = installation.manage(
-            *("import_csv", str(file), "--target", "shop", "--table", "t", "--in-process", "--chunk-size", "8K")
-        )
-        assert "2,000 = 2,000 + 0" in said
-        assert "shop" in installation.manage("history")
+        with installation.shell() as shell:
+            shell.manage("target", "add", "shop", own_database(shop), "--tls", "off")
+            words = ("--target", "shop", "--table", "t", "--in-process", "--chunk-size", "8K")
+            assert "2,000 = 2,000 + 0" in shell.manage("import_csv", str(file), *words)
+            assert "shop" in shell.manage("history")
         with connect(shop) as connection:
             assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(2000,)]
     counted = 'millrace_rows_total{outcome="loaded",target="shop"} 2000.0'
