@@ -7,6 +7,7 @@ quotes of other kinds, line ends and blanks in all places.
 import csv
 import io
 import random
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ _NAMES = (
     *("id", "name", "note", "amount", "day", "v", "a", "b", "c", "x", "y", "Total", "#id", "first name", "unit_price"),
     *("2019", "2020", "1", "Größe (cm)", "%", "a,b", "a;b", "a|b", 'a"b', "'a'", "key", "group", "date", "東京"),
 )  # fmt: skip
+_ESCAPED = re.compile(r"\\[0abfnrtvZ\\]")
 _LETTERS = "abcdefgh XYZ0189_-.:/"
 
 
@@ -132,6 +134,13 @@ def _by_csv(**options: object) -> Writer:
     return written
 
 
+def _by_tabs(names: Sequence[str], rows: Rows) -> bytes:
+    """With tabs; in quotes where else a server could have written the file (docs/reading.md)."""
+    texts = [value for row in rows for value in row if "\\" in value]
+    of_server = bool(texts) and not any("\\" in _ESCAPED.sub("", value) for value in texts)
+    return _by_csv(delimiter="\t", quoting=csv.QUOTE_ALL if of_server else csv.QUOTE_MINIMAL)(names, rows)
+
+
 def _copy_csv(names: Sequence[str], rows: Rows) -> bytes:
     r"""As PostgreSQL's COPY ... CSV HEADER: an empty text and `\.` are quoted."""
     return "".join(",".join(map(_if_needed, row)) + "\n" for row in [names, *rows]).encode()
@@ -163,7 +172,7 @@ WRITERS: dict[str, Writer] = {
     "csv.writer, all quoted": _by_csv(quoting=csv.QUOTE_ALL),
     "csv.writer, all quoted, LF": _by_csv(quoting=csv.QUOTE_ALL, lineterminator="\n"),
     "csv.writer, semicolons": _by_csv(delimiter=";"),
-    "csv.writer, tabs": _by_csv(delimiter="\t"),
+    "csv.writer, tabs": _by_tabs,
     "csv.writer, bars": _by_csv(delimiter="|"),
     "COPY CSV": _copy_csv,
     "Excel": _excel,

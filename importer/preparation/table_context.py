@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from importer.engine.errors import Problem, TableExists, TargetProblem
-from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn, overrides_by_position
 from importer.engine.mapping.new_table.filled_columns import add_filled_columns
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
 from importer.engine.mapping.suggest import with_suggested_null
@@ -186,6 +186,10 @@ def requested_table(
         table = replace(table, charset="")
     if request.mapping is not None:
         table = name_columns_as(table, [each.column for each in request.mapping])
+    else:
+        fixed = overrides_by_position(request.overrides, profile.header)
+        left_out = {number for number, each in fixed.items() if not each.column}
+        table = name_columns_as(table, ["" if at in left_out else each.name for at, each in enumerate(table.columns)])
     table = add_filled_columns(table, request.fillings)
     if wanted := request.new_table:
         table = change_table(table, wanted.types, wanted.primary_key, wanted.widen, wanted.not_null)

@@ -1,6 +1,6 @@
 """Suggests a mapping from a file's sample: columns, NULL markers, transforms and date formats; users can change it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from importer.engine.errors import Problem
@@ -35,7 +35,8 @@ def suggest_mapping(
     suggestions. Raises Problem if an override names an unknown field or column.
     """
     fixed = overrides_by_position(overrides, profile.header)
-    mapping = _with_columns(_columns(profile, table, match), fixed, table)
+    left_out = {number for number, each in fixed.items() if not each.column}
+    mapping = _with_columns(_columns(profile, table, match, left_out), fixed, table)
     text: tuple[str, ...] = ()
     if null_markers is None:
         text = (NULL_MARK,) if _marks_null(profile) else ()
@@ -117,7 +118,7 @@ def _with_new_formats(
 
     fixed = overrides_by_position(overrides, profile.header)
     given = {at for at, each in fixed.items() if each.transforms is not None or each.datetime_format is not None}
-    fields = read_fields(profile, table.column_names, null_markers, overrides)
+    fields = read_fields(profile, [each.column for each in mapping], null_markers, overrides)
     formatted = []
     for number, (each, field) in enumerate(zip(mapping, fields, strict=True)):
         family = table.column(each.column).column_type.family if each.column else None
@@ -162,14 +163,16 @@ def _trimming(values: Iterable[str], column: Column) -> tuple[str, ...]:
     return ("trim",) if trims and any(value != value.strip(BLANKS) for value in values) else ()
 
 
-def _columns(profile: Profile, table: Table, match: str) -> tuple[ColumnMapping, ...]:
+def _columns(profile: Profile, table: Table, match: str, left_out: Collection[int]) -> tuple[ColumnMapping, ...]:
     if match == BY_NAME or (profile.dialect.header and not match):
         return map_by_name(profile.header, table)
     taken = table.fillable_columns
     given = tuple(column for column in taken if not column.auto_increment)
     for columns in (taken, given):
-        if len(columns) == len(profile.header):
-            return tuple(ColumnMapping(column.name) for column in columns)
+        if len(columns) in (len(profile.header), len(profile.header) - len(left_out)):
+            skipped = left_out if len(columns) < len(profile.header) else ()
+            given_names = iter([column.name for column in columns])
+            return tuple(ColumnMapping("" if at in skipped else next(given_names)) for at in range(len(profile.header)))
     if not match:
         return tuple(ColumnMapping("") for _ in profile.header)
     names = [column.name for column in taken] + [""] * len(profile.header)

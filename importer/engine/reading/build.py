@@ -7,7 +7,7 @@ from importer.engine.mapping.column_decisions import column_decisions
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.new_table.decisions import new_column_decisions
 from importer.engine.mapping.warnings import mapping_notes
-from importer.engine.reading.fields import Matching, field_decisions, match_fields
+from importer.engine.reading.fields import Matching, field_decisions, match_fields, row_name_decisions
 from importer.engine.reading.reading import FieldReading, Reading
 from importer.engine.reading.stated import NOTHING, Stated
 from importer.engine.schema.new_table import NewTable
@@ -20,7 +20,7 @@ _SURENESS = (Standing.PROVED, Standing.STATED, Standing.RULE, Standing.GUESSED)
 # The decisions whose rule is noted where it was applied.
 _NOTED = {
     *("unfilled_columns", "mapping", "statements", "dump_end", "content", "file_end"),
-    *("comment", "quote", "skip_after_header", "skip_footer"),
+    *("comment", "quote", "escape", "skip_after_header", "skip_footer", "row_names"),
 }
 
 
@@ -40,7 +40,8 @@ def make_reading(
     given = range(len(mapping)) if stated.mapping else stated.formats
     of_values = column_decisions(profile, table, mapping, given, is_new=new_table is not None)
     if new_table and not stated.mapping:
-        of_values = (*of_values, *new_column_decisions(profile, new_table, mapping))
+        new = new_column_decisions(profile, new_table, mapping)
+        of_values = (*of_values, *new, *row_name_decisions(matching, stated))
     decisions = (*_format_decisions(profile, stated), *field_decisions(matching, stated), *of_values)
     decisions = stated.settle(decisions)
     return Reading(

@@ -180,6 +180,18 @@ def _unmatched_decisions(matching: Matching, stated: Stated) -> Iterator[Decisio
         )
 
 
+def row_name_decisions(matching: Matching, stated: Stated) -> Iterator[Decision]:
+    """The question whether a new table has a column for the first field, if the header has no name for it."""
+    named = any(each.name == "row_names" for each in matching.profile.decisions)
+    if named and matching.mapping[0].column and 0 not in stated.fields:
+        column, shown = matching.mapping[0].column, field_name(matching.profile.header, 0)
+        kept = Answer(
+            f"it goes into {column}", f"--map '{shown}={column}'", (("column", column),), _samples(matching, 0)
+        )
+        evidence = "The first field has no name in the header: R, for example, writes the names of rows so."
+        yield Decision("mapping", column, Standing.GUESSED, evidence, shown, (kept, _left_out(matching, 0)))
+
+
 def _rival(matching: Matching, number: int) -> Rival | None:
     """The field that has the column whose name this field has, too; None if there is none."""
     column = matching.namesakes.get(number, "")
@@ -234,6 +246,8 @@ def _is_blank(profile: Profile, number: int) -> bool:
 
 def _without_column(matching: Matching, number: int) -> str:
     shown = field_name(matching.profile.header, number)
+    if not matching.profile.header[number].strip():
+        return f"Field {number + 1} has no name in the header, and goes into no column."
     if number in matching.namesakes:
         return f"The field {shown} goes into no column, although the table has the column {matching.namesakes[number]}."
     return f"The table {matching.table.name} has no column {shown}."

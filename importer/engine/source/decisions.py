@@ -1,11 +1,13 @@
 """The decisions about a file: what was decided, how sure it is, on which evidence, and how to decide otherwise."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 # The most lines of a kind whose text is kept.
 MOST_LINES_SHOWN = 10
+# So many records must speak for what a sample only suggests, and none against it, for a proof.
+PROVING_RECORDS = 10
 
 
 class Standing(StrEnum):
@@ -43,7 +45,8 @@ class Decision:
 
     `name`: the field of Dialect, or "mapping", "skipped_lines", "format" and the like. `field`: the field of the file
     that it is about, "" for the whole file. `value`: the decision in words. `answers`: the possible answers to a
-    guess, the proposed one first; other decisions have none.
+    guess, the proposed one first; other decisions have none. `records`: how many records of the sample speak for it,
+    `of` how many could have spoken against it; 0 and 0 where no record has a say.
     """
 
     name: str
@@ -52,10 +55,19 @@ class Decision:
     evidence: str
     field: str = ""
     answers: tuple[Answer, ...] = ()
+    records: int = 0
+    of: int = 0
 
     @property
     def guessed(self) -> bool:
         return self.standing is Standing.GUESSED
+
+    def weighed(self, records: int, of: int) -> "Decision":
+        """The decision with its evidence, which proves it if all of at least PROVING_RECORDS records speak for it."""
+        proved = records == of >= PROVING_RECORDS
+        if proved:
+            return replace(self, standing=Standing.PROVED, answers=(), records=records, of=of)
+        return replace(self, records=records, of=of)
 
     @property
     def key(self) -> str:

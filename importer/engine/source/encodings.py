@@ -14,6 +14,7 @@ from itertools import chain
 from importer.engine.errors import SourceProblem
 
 UTF8 = "utf-8"
+UTF8_MARK = b"\xef\xbb\xbf"
 # Most files that are not UTF-8 are in this encoding of western Windows. It leaves five bytes undefined; a file with one
 # of them is guessed to be in LAST_GUESS.
 GUESS = "cp1252"

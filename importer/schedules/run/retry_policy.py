@@ -15,7 +15,6 @@ OF_ONE_FILE = (
     "NoConnection",
     "SourceChanged",
     "NoCSV",
-    "OddHeader",
     "TooLarge",
     "RecordUnreadable",
     "Unsortable",

@@ -24,7 +24,6 @@ from importer.engine.source.records.no_records import kind_of
 LONGEST_TEXT = 200  # characters of a line that are kept
 # More bytes than LONGEST_TEXT characters have in any encoding that is read.
 _LONGEST_BYTES = 4 * LONGEST_TEXT + 4
-UTF8_BOM = b"\xef\xbb\xbf"
 _ANY_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -122,7 +121,7 @@ class LineCounter:
 def lines_before(fd: Readable, dialect: Dialect, end: int) -> SkippedLines:
     """The lines before the first data record, which begins at byte `end`: preamble, header, and blank lines."""
     begin, counter = read_exactly(fd, end, 0), LineCounter(dialect)
-    mark = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
+    mark = len(encodings.UTF8_MARK) if begin.startswith(encodings.UTF8_MARK) else 0
     header = mark + skipped_bytes(begin[mark:], dialect)
     preamble = list(_physical_lines(begin[mark:header], dialect))
     rest = list(_physical_lines(begin[header:], dialect))

@@ -55,8 +55,13 @@ class DialectCandidate:
     @cached_property
     def agreement(self) -> float:
         """The share of records with `width` fields."""
+        return self.fitting / len(self.rows) if self.rows else 0.0
+
+    @cached_property
+    def fitting(self) -> int:
+        """The number of records with `width` fields."""
         width = self.width
-        return sum(len(row) == width for row in self.rows) / len(self.rows) if self.rows else 0.0
+        return sum(len(row) == width for row in self.rows)
 
     @property
     def body_agreement(self) -> float:
@@ -98,6 +103,11 @@ class DialectCandidate:
         rows = [row for row in self.rows if len(row) == self.width]
         filled = [any(row[number] for row in rows) for number in range(self.width)]
         return filled.count(False) / self.width if rows else 0.0
+
+    def quoted_whole(self, sample: bytes) -> bool:
+        """Whether each record begins with the quote: of records with a single field, whether all are in quotes."""
+        quote = self.dialect.quote.encode()
+        return bool(quote) and all(sample.startswith(quote, start) for start in self.starts)
 
     def text_rows(self, most: int | None = None) -> list[list[str]]:
         """The rows, or the first ones of them, as text, in the encoding of the plain file."""

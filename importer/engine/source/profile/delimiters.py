@@ -116,6 +116,12 @@ def delimiter_decision(
     best: DialectCandidate, candidates: Sequence[DialectCandidate], names: Sequence[str], stated: bool
 ) -> Decision:
     """The decision for the delimiter of the best candidate."""
+    return replace(_delimiter_decision(best, candidates, names, stated), records=best.fitting, of=len(best.rows))
+
+
+def _delimiter_decision(
+    best: DialectCandidate, candidates: Sequence[DialectCandidate], names: Sequence[str], stated: bool
+) -> Decision:
     name = delimiter_name(best.dialect.delimiter)
     if stated:
         return Decision("delimiter", name, Standing.STATED, f"Delimiter: {name}, as stated.{_fitting(best)}")
@@ -164,6 +170,6 @@ def delimiter_name(mark: str) -> str:
 
 
 def _fitting(best: DialectCandidate) -> str:
-    fitting, count = sum(len(row) == best.width for row in best.rows), len(best.rows)
+    fitting, count = best.fitting, len(best.rows)
     share = f"All {count:,}" if fitting == count else f"{fitting:,} of {count:,}"
     return f" {share} sample records have {best.width} field{'s' if best.width != 1 else ''}."

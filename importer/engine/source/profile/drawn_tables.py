@@ -1,10 +1,11 @@
 """Recognizes tables that a program drew for people, which are no CSV files: each is named, with what to do instead."""
 
-import csv
 import re
-from collections.abc import Sequence
 
 from importer.engine.errors import SourceProblem
+from importer.engine.source.dialect import escape_mark
+from importer.engine.source.profile.candidates import DialectCandidate
+from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.units import count_of
 
 LINES = 200  # read at most
@@ -14,13 +15,14 @@ _MARKDOWN_RULER = re.compile(r"\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?")
 _PSQL_RULER = re.compile(r"-{2,}(?:\+-{2,})+")
 _UNICODE_BORDERS = "┌╔╭┏"
 _WORDS_APART = re.compile(r"\S+(?: \S+)*")
-_DELIMITERS = ",;\t|"
+_DELIMITERS = (b",", b";", b"\t", b"|")
+_BLANK_LINE = re.compile(rb"(?:\n\r?\n|\r\r)\Z")
 # A file of fixed width: at least this many lines, all with blanks at the same places between at least three columns.
 FIXED_WIDTH_LINES, FIXED_WIDTH_COLUMNS = 4, 3
 
 
 def refuse_drawn_tables(sample: str) -> None:
-    """Raise SourceProblem, with the line, if the sample is a drawn table, or if each line as a whole is in quotes."""
+    """Raise SourceProblem, with the line, if the sample begins with a drawn table."""
     lines = sample.splitlines()[:LINES]
     for number, line in enumerate(lines):
         following = lines[number + 1] if number + 1 < len(lines) else ""
@@ -34,59 +36,61 @@ def refuse_drawn_tables(sample: str) -> None:
             raise _drawn(number, "aligned output of psql", r"\copy ... TO 'file.csv' CSV HEADER writes CSV")
         if line.strip():
             break  # A drawn table begins with the first line that has text.
-    _refuse_quoted_lines(lines)
-    _refuse_several_tables(lines)
 
 
-def _refuse_several_tables(lines: Sequence[str]) -> None:
+def refuse_other_layouts(sample: bytes, best: DialectCandidate) -> None:
+    """Raise SourceProblem, with the line, if the records are several tables, or whole lines in quotes."""
+    if best.width < 2:
+        _refuse_quoted_lines(sample, best)
+    elif best.agreement < 1:
+        _refuse_several_tables(sample, best)
+
+
+def _refuse_several_tables(sample: bytes, best: DialectCandidate) -> None:
     """Refuse a file of which a later part, behind a blank line, has rows of another width than the first part.
 
     A smaller first part may be the title of a report.
     """
-    groups: list[tuple[int, list[str]]] = [(0, [])]
-    for number, line in enumerate(lines):
-        if line.strip(" ,;\t|"):
-            groups[-1][1].append(line)
-        elif groups[-1][1]:
-            groups.append((number + 1, []))
-    delimiter = max(_DELIMITERS, key="".join(lines).count)
-    widths = [
-        (number, {len(row) for row in csv.reader(rows, delimiter=delimiter)}, len(rows)) for number, rows in groups
-    ]
-    first = widths[0][1]
-    for number, width, count in widths[1:]:
-        if len(first) == len(width) == 1 and first != width and min(*first, *width) > 1 and 2 < count <= widths[0][2]:
+    groups: list[list[int]] = [[]]
+    for number, (row, start) in enumerate(zip(best.rows, best.starts, strict=True)):
+        if groups[-1] and (not any(row) or _BLANK_LINE.search(sample, max(0, start - 4), start)):
+            groups.append([])
+        if any(row):
+            groups[-1].append(number)
+    first = {len(best.rows[number]) for number in groups[0]}
+    for group in groups[1:]:
+        width = {len(best.rows[number]) for number in group}
+        differ = len(first) == len(width) == 1 and first != width and min(*first, *width) > 1
+        if differ and 2 < len(group) <= len(groups[0]):
+            line = 1 + line_ends(sample, best.dialect.line_end, 0, best.starts[group[0]])
+            mark = escape_mark(best.dialect.delimiter)
             raise SourceProblem(
-                f"There are several tables in the file: from line {number + 1} on, the rows have"
-                f" {count_of(min(width), 'field')}"
-                f" instead of {min(first)}.",
-                where=f"line {number + 1}",
-                advice="Save each table as a file of its own.",
+                f"There are several tables in the file: from line {line} on, the rows have"
+                f" {count_of(min(width), 'field')} instead of {min(first)}.",
+                where=f"line {line}",
+                advice=f"Save each table as a file of its own; or read all lines as one table: --delimiter '{mark}'.",
             )
+
+
+def _refuse_quoted_lines(sample: bytes, best: DialectCandidate) -> None:
+    """Refuse a file whose lines are each quoted as a whole: every record has one field, with delimiters in it."""
+    values = [row[0] for row in best.rows]
+    counts = [{value.count(mark) for value in values} for mark in _DELIMITERS]
+    if len(values) > 1 and best.quoted_whole(sample) and any(len(each) == 1 and each != {0} for each in counts):
+        raise SourceProblem(
+            "Each line as a whole is in quotes, so that it is read as a single field.",
+            where="line 1",
+            advice="Take the quotes around the lines away, and halve doubled quotes inside; or write the file again. If"
+            f" each line is one value: --delimiter '{escape_mark(best.dialect.delimiter)}'.",
+        )
 
 
 def _drawn(number: int, kind: str, instead: str) -> SourceProblem:
     return SourceProblem(
-        f"This is {kind}, not a CSV file.", where=f"line {number + 1}", advice=f"Export it in another way: {instead}."
+        f"This is {kind}, not a CSV file.",
+        where=f"line {number + 1}",
+        advice=f"Export it in another way: {instead}. To read each line as a record all the same: --delimiter '|'.",
     )
-
-
-def _refuse_quoted_lines(lines: Sequence[str]) -> None:
-    """Refuse a file whose lines are each quoted as a whole: every record has one field, with delimiters in it."""
-    texts = [line for line in lines if line.strip()]
-    if len(texts) < 2 or not all(len(text) > 2 and text[0] == text[-1] == '"' for text in texts):
-        return
-    for delimiter in _DELIMITERS:
-        rows = list(csv.reader(texts, delimiter=delimiter, strict=False))
-        if any(len(row) != 1 for row in rows):
-            return
-    counts = {delimiter: {row[0].count(delimiter) for row in rows} for delimiter in _DELIMITERS}
-    if any(len(each) == 1 and each != {0} for each in counts.values()):
-        raise SourceProblem(
-            "Each line as a whole is in quotes, so that it is read as a single field.",
-            where="line 1",
-            advice="Take the quotes around the lines away, and halve doubled quotes inside; or write the file again.",
-        )
 
 
 def is_fixed_width(sample: str) -> bool:

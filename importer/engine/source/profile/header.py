@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.formats.header_names import match_names
@@ -54,7 +55,9 @@ def _by_content(first: Sequence[str], below: Rows, rows: Rows) -> tuple[bool, De
         kinds = [kind(row[number]) for row in below if row[number].strip() not in _EMPTY]
         if kinds and sum(map(bool, kinds)) > len(kinds) / 2:
             evidence = f"The first record is the header: {name!r} stands above numbers or dates."
-            return True, _decided(True, Standing.PROVED, evidence)
+            return True, replace(
+                _decided(True, Standing.PROVED, evidence), records=sum(map(bool, kinds)), of=len(kinds)
+            )
     return _of_texts(first, below, rows)
 
 
@@ -63,29 +66,33 @@ def _of_texts(first: Sequence[str], below: Rows, rows: Rows) -> tuple[bool, Deci
     if len(set(first)) < len(first) or not all(name.strip() for name in first):
         return False, header_question(False, "No header: the first record has no name, or one twice.", rows)
     repeated = [name for number, name in enumerate(first) if any(row[number] == name for row in below)]
-    if repeated:
+    # One value may have the name of its column: "ID" is a country's code, too.
+    if 2 * len(repeated) >= len(first):
         evidence = f"No header: {repeated[0]!r} of the first record comes again below it."
         return False, header_question(False, evidence, rows)
-    if all(_NAME.fullmatch(name.strip()) for name in first) and (which := _unlike_the_others(first, below)):
-        evidence = f"The first record is the header: {which!r} is unlike all values below it."
-        return True, _decided(True, Standing.PROVED, evidence)
+    if repeated:
+        evidence = f"The first record is taken for the header, although {repeated[0]!r} comes again below it."
+        return True, header_question(True, evidence, rows)
+    which, count = _unlike_the_others(first, below)
+    if all(_NAME.fullmatch(name.strip()) for name in first) and which:
+        evidence = f"The first record is taken for the header: {which!r} is unlike all values below it."
+        return True, header_question(True, evidence, rows).weighed(count, count)
     return True, header_question(True, "The first record is taken for the header, but all fields are text.", rows)
 
 
-def _unlike_the_others(first: Sequence[str], below: Rows) -> str:
-    """The first name above values that share a form which it has not; "" if there is none.
+def _unlike_the_others(first: Sequence[str], below: Rows) -> tuple[str, int]:
+    """The name above most values that share a form which it has not, and their number; "" and 0 if there is none.
 
     A form: digits in the text, one length, capitals only, an @, several words.
     """
-    if len(below) < 2:
-        return ""
+    found = [("", 0)]
     for number, name in enumerate(first):
         values = [row[number].strip() for row in below if row[number].strip() not in _EMPTY]
         if len(values) > 1 and any(
             all(form(value) for value in values) and not form(name.strip()) for form in (*_FORMS, _length_of(values[0]))
         ):
-            return name
-    return ""
+            found.append((name, len(values)))
+    return max(found, key=lambda each: each[1])
 
 
 _FORMS = (

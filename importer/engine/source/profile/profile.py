@@ -17,12 +17,13 @@ from importer.engine.source.archives import LISTED_BYTES, PACKING_NAMES
 from importer.engine.source.byte_source import Readable, SourceLocation
 from importer.engine.source.decisions import Answer, Decision, SkippedLine, Standing
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
-from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.source.dialect import CSV, RFC4180, Dialect
 from importer.engine.source.formats.choice import MEMBER, Part
 from importer.engine.source.profile.converted_layout import ConvertedLayout, converted_layout
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import is_like
+from importer.engine.source.profile.layout.odd_headers import fitted_header
 from importer.engine.source.profile.plain import names_first
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
@@ -40,7 +41,6 @@ from importer.engine.source.records.null_words import NULL_MARK, has_bare_mark
 from importer.engine.units import count_of, human_bytes
 
 SAMPLE_ROWS = 1000
-UTF8_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,13 @@ def profile_file(
             if blank := _blank(head.data):
                 table = () if dialect or not head.whole else expected
                 return _profile_without_rows(blank, len(head.data), known, table)
+            named = names_first(head.data, [column.name for column in expected], final=head.whole)
+            if named:
+                head = replace(head, format=CSV)  # Values may look like SQL.
             if (converted := converted_layout(fd, head, dialect, known, expected)) is not None:
                 with open_sample(fd, head, converted.dialect) as sample:
                     profile = _profile_converted(sample, converted)
             else:
-                named = names_first(head.data, [column.name for column in expected], final=head.whole)
                 detected = detect_encoding(head, requested, named=named)
                 with open_sample(fd, head, replace(RFC4180, encoding=detected.encoding, member=head.member)) as sample:
                     profile = _profile(sample, detected, dialect, known, expected)
@@ -234,8 +236,8 @@ def _profile(
     sample, marks = _without_end_marks(sample)
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
     start = 0
-    while begin.startswith(UTF8_BOM, start):
-        start += len(UTF8_BOM)
+    while begin.startswith(encodings.UTF8_MARK, start):
+        start += len(encodings.UTF8_MARK)
     sniffed = (
         Sniffed(dialect.stating(**known), stated_decisions(dialect))
         if dialect
@@ -254,6 +256,8 @@ def _profile(
     usual = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
     header = first.values if first else tuple(f"column_{number}" for number in range(1, usual + 1))
     width = usual or len(header)
+    if first and {len(row) for row in rows} == {width}:
+        header = fitted_header(header, width)
     return Profile(
         size=sample.size,
         dialect=replace(dialect, width=width),

@@ -100,27 +100,28 @@ def _with_single_quotes(sample: bytes, best: DialectCandidate, final: bool) -> C
     single = read_candidate(sample, replace(best.dialect, quote="'"), final)
     if single.stray or single.agreement < best.agreement or single.reach < best.reach:
         return None
-    columns = [
-        [row[number] for row in best.rows[1:] if number < len(row) and row[number]] for number in range(best.width)
-    ]
     if best.width == single.width and best.agreement == single.agreement:
-        shares = [sum(map(_in_single_quotes, column)) / len(column) for column in columns if column]
+        columns = [
+            [row[number] for row in best.rows[1:] if number < len(row) and row[number]] for number in range(best.width)
+        ]
+        found = [(sum(map(_in_single_quotes, column)), len(column)) for column in columns]
         # Names in quotes above plain numbers, as some statistics programs write them.
-        shares.append(1.0 if best.rows and all(map(_in_single_quotes, best.rows[0])) else 0.0)
+        found.append((sum(map(_in_single_quotes, best.rows[0])), best.width) if best.rows else (0, 0))
     else:
-        shares = [1.0]  # Only with these quotes do the records agree.
-    if not any(shares):
+        found = [(len(single.rows), len(single.rows))]  # Only with these quotes do the records agree.
+    quoted, count = max(found, key=lambda each: (each[0] / max(1, each[1]), each[1]))
+    if not quoted:
         return None
     first = next((v for row in best.rows for v in row if _in_single_quotes(v)), b"'")
     shown = first.decode(best.dialect.plain.encoding, "replace")
     evidence = f"Values such as {shown} stand in single quotes."
-    if max(shares) == 1:
-        return single, Decision("quote", "'", Standing.PROVED, evidence)
+    if quoted < count:
+        evidence += " Others of the column do not."
     answers = (
         Answer("single quotes are quotes", '--quote "\'"', (("quote", "'"),), (shown[1:-1],)),
         Answer("single quotes are part of the values", "--quote '\"'", (("quote", '"'),), (shown,)),
     )
-    return single, Decision("quote", "'", Standing.GUESSED, f"{evidence} Others of the column do not.", answers=answers)
+    return single, Decision("quote", "'", Standing.GUESSED, evidence, answers=answers).weighed(quoted, count)
 
 
 def _in_single_quotes(value: bytes) -> bool:
@@ -155,13 +156,11 @@ def _literal_quotes(best: DialectCandidate) -> Decision | None:
 def choose_escape(sample: bytes, best: DialectCandidate, final: bool) -> Chosen:
     r"""The candidate with the escapes that the sample needs (Dialect.escape).
 
-    Tab-separated text with \N and nothing quoted is what the servers write. Otherwise a backslash escapes if quotes
-    after backslashes stand where none belongs, and all is well when it does.
+    A backslash escapes if the servers write so, or if quotes after backslashes stand where none belongs, and all is
+    well when it does.
     """
-    server = _as_the_server_writes(sample, best, final)
-    if server:
-        evidence = r"Written by MySQL or MariaDB: \N is NULL, and a backslash escapes."
-        return server, Decision("escape", "backslash", Standing.PROVED, evidence)
+    if server := as_the_server_writes(sample, best, final):
+        return server
     plain = Decision("escape", "none", Standing.RULE, "")
     if not best.dialect.quote or b"\\" + best.dialect.quote.encode() not in sample:
         return best, plain
@@ -216,6 +215,8 @@ def _doubles_quotes(sample: bytes, candidate: DialectCandidate) -> bool:
     return any(value and value.has_doubled_quote for value in values)
 
 
+# What the servers write for a character.
+_SERVER = re.compile(rb"\\[0abfnrtvZ\\]")
 # A path of Windows, and a backslash before what no exporter escapes.
 _PATH = re.compile(rb'(?:[A-Za-z]:|\\\\[^\\/:*?"<>|\r\n]+)(?:\\[^\\/:*?"<>|\r\n]+)+\\?')
 _NEVER_ESCAPED = re.compile(rb"[^\\\s]{0,20}\\[^\\/\r\n\t\"',;|0-9abefnrtuvxzNZ][^\s]{0,20}")
@@ -252,9 +253,20 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: {"n": "⏎", "t": "⇥", "r": "⏎", "0": "␀"}.get(match[1], match[1]), text)
 
 
-def _as_the_server_writes(sample: bytes, best: DialectCandidate, final: bool) -> DialectCandidate | None:
-    nothing_quoted = not re.search(rb'(?:^|\t)"', sample, re.MULTILINE)
-    if best.dialect.delimiter != "\t" or not nothing_quoted or not any(rb"\N" in row for row in best.rows):
+def as_the_server_writes(
+    sample: bytes, best: DialectCandidate, final: bool
+) -> tuple[DialectCandidate, Decision] | None:
+    r"""The candidate with the servers' escapes, if a file with tabs has no quotes, and no other backslashes.
+
+    So write `mysql --batch`, mysqldump --tab and PostgreSQL's COPY; \N alone is one of their escapes.
+    """
+    if best.dialect.delimiter != "\t" or b"\\" not in sample or re.search(rb'(?:^|\t)"', sample, re.MULTILINE):
+        return None
+    escaped = [value for row in best.rows for value in row if b"\\" in value]
+    if not escaped or not all(value == rb"\N" or b"\\" not in _SERVER.sub(b"", value) for value in escaped):
         return None
     dialect = replace(MYSQL_TSV, line_end=best.dialect.line_end, encoding=best.dialect.encoding)
-    return read_candidate(sample, dialect, final)
+    shown = escaped[0].decode(dialect.plain.encoding, "replace")[:40]
+    evidence = rf"As MySQL and PostgreSQL write it: tabs, and a backslash escapes, as in {shown}; \N is NULL."
+    decision = Decision("escape", "backslash", Standing.RULE, evidence).weighed(len(escaped), len(escaped))
+    return read_candidate(sample, dialect, final), decision

@@ -9,10 +9,21 @@ from importer.engine.errors import SourceProblem
 from importer.engine.source.decisions import Decision, SkippedLine, Standing
 from importer.engine.source.dialect import RFC4180, Dialect, line_end_name
 from importer.engine.source.formats.footer import is_sum
+from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
 from importer.engine.source.profile.delimiters import choose_delimiter, delimiter_decision, usual_dialects
-from importer.engine.source.profile.drawn_tables import DRAWN_BYTES, is_fixed_width, refuse_drawn_tables
-from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_name, may_be_row
+from importer.engine.source.profile.drawn_tables import (
+    DRAWN_BYTES,
+    is_fixed_width,
+    refuse_drawn_tables,
+    refuse_other_layouts,
+)
+from importer.engine.source.profile.expected_columns import (
+    ExpectedColumn,
+    columns_by_name,
+    columns_by_position,
+    may_be_row,
+)
 from importer.engine.source.profile.header import header_decision, stated_header
 from importer.engine.source.profile.layout.lines_above import (
     Skipped,
@@ -28,15 +39,10 @@ from importer.engine.source.profile.layout.lines_among import (
     units_decision,
     without_repeated_header,
 )
-from importer.engine.source.profile.layout.odd_headers import (
-    OddHeader,
-    odd_header,
-    trailing_delimiter,
-    without_odd_header,
-)
+from importer.engine.source.profile.layout.odd_headers import is_odd, odd_header, row_names, trailing_delimiter
 from importer.engine.source.profile.line_ends import LINE_END_WORDS, detect_line_end
 from importer.engine.source.profile.plain import kept, plain_decisions, plain_reading
-from importer.engine.source.profile.quoting import choose_escape, choose_quote
+from importer.engine.source.profile.quoting import as_the_server_writes, choose_escape, choose_quote
 from importer.engine.source.profile.sample import skipped_bytes
 from importer.engine.units import count_of
 
@@ -94,7 +100,6 @@ class _Sniffer:
     decisions: list[Decision] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
     skipped_texts: tuple[SkippedLine, ...] = ()
-    odd_header: Decision | None = None
     sampled: list[str] = field(default_factory=list)
     plain: bool = False
 
@@ -113,8 +118,10 @@ class _Sniffer:
             best = self._with_comments(base) or self._delimiter(base)
             best = self._marks(best)
             best = self._lines(best)
+            if "delimiter" not in self.known:
+                refuse_other_layouts(self.sample, best)
             best, trailing = self._trailing(best)
-        best, header, decision = self._header(best)
+        best, header, decision = self._odd_header(best) or self._header(best)
         best = self._footer(self._units(best, header))
         first = self.skipped.decision or Decision("skipped_lines", "0", Standing.RULE, "")
         line_end = Decision(
@@ -137,7 +144,11 @@ class _Sniffer:
         plain = plain_reading(self.sample, base, self.expected, self.final, frozenset(self.known))
         if plain:
             self.decisions.append(delimiter_decision(plain, [], self.names, stated="delimiter" in self.known))
-            self.decisions += plain_decisions(plain, self.known)
+            server = (
+                None if {"quote", "escape"} & set(self.known) else as_the_server_writes(self.sample, plain, self.final)
+            )
+            plain, escape = server if server and server[0].rows != plain.rows else (plain, None)
+            self.decisions += [escape] if escape else plain_decisions(plain, self.known)
             self.sampled += [name for name in ("quote", "skip_rows") if name not in self.known]
             self.plain = True
         return plain
@@ -238,23 +249,7 @@ class _Sniffer:
             return best, Decision("trailing_delimiter", "yes" if stated else "no", Standing.STATED, "")
         if self.known.get("header") is False:
             return best, Decision("trailing_delimiter", "no", Standing.RULE, "")
-        try:
-            return trailing_delimiter(self.sample, best, self.expected, self.final, self.skipped.lines + 1)
-        except OddHeader as problem:
-            below = without_odd_header(self.sample, best, self.expected, self.final)
-            if not below or "header" in self.known:
-                raise
-            return self._below_odd_header(*below, problem)
-
-    def _below_odd_header(
-        self, below: DialectCandidate, size: int, problem: OddHeader
-    ) -> tuple[DialectCandidate, Decision]:
-        odd = odd_header(self.sample[:size], below, self.expected, self.skipped.lines, problem.what)
-        above = self.skipped.decision
-        self._take_off(odd, below.dialect)
-        self.skipped = replace(self.skipped, decision=above)
-        self.odd_header = odd.decision
-        return below, Decision("trailing_delimiter", "no", Standing.RULE, "")
+        return trailing_delimiter(self.sample, best, self.expected, self.final)
 
     def _header(self, best: DialectCandidate) -> tuple[DialectCandidate, bool, Decision]:
         once = None if "skip_repeated_header" in self.known else without_repeated_header(best)
@@ -265,11 +260,28 @@ class _Sniffer:
         return best, *(self._header_of(best) if once else (header, decision))
 
     def _header_of(self, best: DialectCandidate) -> tuple[bool, Decision]:
-        if self.odd_header:
-            return False, self.odd_header
         if "header" in self.known:
             return self.known["header"], stated_header(self.known["header"])
         return header_decision(best.text_rows(), self.expected)
+
+    def _odd_header(self, best: DialectCandidate) -> tuple[DialectCandidate, bool, Decision] | None:
+        """The header that has another number of names than the records have fields; None for others."""
+        if not is_odd(best) or "header" in self.known:
+            return None
+        names, lacking = best.text_rows(1)[0], best.width - len(best.rows[0])
+        known = not self.expected or all(match_names(names, self.names))
+        named = [names, *(row[1:] for row in best.text_rows()[1:])]
+        fits = known and may_be_row(named[1], columns_by_name(self.expected, names))
+        if lacking == 1 and fits and not columns_by_position(self.expected, best.width):
+            self.decisions.append(row_names(best))
+            return best, *header_decision(named, self.expected)
+        decision = odd_header(self.sample, best, self.expected, self.skipped.lines + 1)
+        states = dict(decision.answers[0].states)
+        if not states["header"]:
+            lines = states["skip_rows"] - self.skipped.lines
+            self._take_off(Skipped(lines, best.starts[1], self.skipped.decision), best.dialect)
+            best = read_candidate(self.sample, best.dialect, self.final)
+        return best, states["header"], decision
 
     def _with_comments(self, base: Dialect) -> DialectCandidate | None:
         """The best reading with comments, where there are some."""

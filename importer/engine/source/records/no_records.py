@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from importer.engine.source.arrays import Mask, np
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.encodings import UTF8_MARK
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records
 from importer.engine.source.records.boundary.lines import begins_a_line
 from importer.engine.source.records.fields import fields
@@ -19,7 +20,7 @@ def find_no_records(data: bytes, ends: Ends, dialect: Dialect, *, empty_line: bo
     `empty_line`: there may be a blank line.
     """
     blank = blank_records(data, ends, dialect) if empty_line and dialect.blank_lines == "skip" else ()
-    texts = [text for text in (dialect.comment_bytes, dialect.repeated_bytes) if text and begins_a_line(data, text)]
+    texts = [text for text in _begins(dialect) if text and begins_a_line(data, text)]
     if not texts or not ends.size:
         return blank
     lasts = ends.as_array().tolist()
@@ -34,10 +35,20 @@ def kind_of(data: bytes, at: int, dialect: Dialect) -> str:
     """The kind of the line at data[at], which is no record."""
     if dialect.comment and data.startswith(dialect.comment_bytes, at):
         return COMMENT
-    header = dialect.repeated_bytes
-    if header and data.startswith(header, at) and data[at + len(header) : at + len(header) + 1] in (b"", b"\r", b"\n"):
-        return HEADER
+    for header in filter(None, _headers(dialect)):
+        if data.startswith(header, at) and data[at + len(header) : at + len(header) + 1] in (b"", b"\r", b"\n"):
+            return HEADER
     return BLANK
+
+
+def _begins(dialect: Dialect) -> tuple[bytes, ...]:
+    return (dialect.comment_bytes, *_headers(dialect))
+
+
+def _headers(dialect: Dialect) -> tuple[bytes, ...]:
+    """The header that may come again; behind a byte order mark, too, where files were joined."""
+    header = dialect.repeated_bytes
+    return (header, UTF8_MARK + header) if header else ()
 
 
 def _is_none(line: bytes, dialect: Dialect) -> bool:

@@ -3,8 +3,9 @@
 import pytest
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.profile.drawn_tables import is_fixed_width, refuse_drawn_tables
+from importer.engine.source.profile.drawn_tables import is_fixed_width
 from importer.engine.source.profile.profile import profile_file
+from importer.engine.source.profile.sniff import sniff
 
 BOXED = "+----+------+\n| id | name |\n+----+------+\n|  1 | Anna |\n+----+------+\n"
 
@@ -23,7 +24,7 @@ BOXED = "+----+------+\n| id | name |\n+----+------+\n|  1 | Anna |\n+----+-----
 )
 def test_a_drawn_table_is_named(sample: str, kind: str):
     with pytest.raises(SourceProblem, match=kind) as caught:
-        refuse_drawn_tables(sample)
+        sniff(sample.encode(), final=True)
     assert caught.value.where.startswith("line ")
     assert caught.value.advice
 
@@ -41,7 +42,7 @@ def test_a_drawn_table_is_named(sample: str, kind: str):
     ],
 )
 def test_a_csv_file_is_none(sample: str):
-    refuse_drawn_tables(sample)
+    assert sniff(sample.encode(), final=True)
 
 
 def test_values_at_the_same_places_are_of_fixed_width():

@@ -50,10 +50,11 @@ def lines_before_table(sample: bytes, best: DialectCandidate, names: Sequence[st
         return _skipped(sample, best, header, "above the names of the table's columns", Standing.PROVED)
     if not best.divides:
         return Skipped()
-    width = best.width
+    # A delimiter at the end of each record makes no field.
+    width = min(best.width, max(map(_filled, best.rows)))
     narrow = list(takewhile(lambda row: _filled(row) < width, best.rows))
     below = best.rows[len(narrow) :]
-    fits = sum(len(row) == width for row in below)
+    fits = sum(len(row) == best.width for row in below)
     if not narrow or len(narrow) > MOST_SKIPPED or len(below) < 2 or fits < 0.98 * len(below):
         return Skipped()
     if any(_filled(row) > max(1, width // 2) for row in narrow) and not _certainly_above(best, len(narrow)):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.encodings import UTF8_MARK
 from importer.engine.source.formats.footer import LastLine, count_footer, footer_question
 from importer.engine.source.profile.candidates import DialectCandidate
 from importer.engine.source.profile.header import kind
@@ -68,7 +69,8 @@ def without_repeated_header(best: DialectCandidate) -> DialectCandidate | None:
     """The candidate without the records that repeat the first one, which may be a header; None if none does."""
     if best.width < 2 or not best.rows or any(kind(value.decode("latin-1")) for value in best.rows[0]):
         return None
-    kept = [number for number, row in enumerate(best.rows) if not number or row != best.rows[0]]
+    repeated = (best.rows[0], (UTF8_MARK + best.rows[0][0], *best.rows[0][1:]))
+    kept = [number for number, row in enumerate(best.rows) if not number or row not in repeated]
     if len(kept) == len(best.rows) or len(kept) < 2:
         return None
     rows, starts = [best.rows[number] for number in kept], [best.starts[number] for number in kept]

@@ -3,74 +3,103 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from importer.engine.errors import SourceProblem
 from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
-from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_position
-from importer.engine.source.profile.layout.lines_above import LONGEST_SHOWN, Skipped
+from importer.engine.source.profile.expected_columns import (
+    ExpectedColumn,
+    columns_by_name,
+    columns_by_position,
+    may_be_row,
+)
+from importer.engine.source.profile.layout.lines_above import LONGEST_SHOWN
 from importer.engine.source.records.boundary.lines import line_ends
 
 PAIRS_SHOWN = 5
 
 
-class OddHeader(SourceProblem):
-    """The header has another number of names than all records have fields."""
+def is_odd(best: DialectCandidate) -> bool:
+    """Whether the first record has another number of fields than all others, which have the same."""
+    widths = {len(row) for row in best.rows[1:]}
+    return widths == {best.width} and best.width > 1 and len(best.rows[0]) != best.width
 
 
-def without_odd_header(
-    sample: bytes, best: DialectCandidate, expected: Sequence[ExpectedColumn], final: bool
-) -> tuple[DialectCandidate, int] | None:
-    """The records below an odd header, with its size in bytes, if the fields can go into the columns by position.
+def fitted_header(names: Sequence[str], width: int) -> tuple[str, ...]:
+    """A header for records of `width` fields: with one name less the first field has none, as R writes row names.
 
-    That is so if all records have as many fields as the table takes, and the names that are columns stand in the
-    table's order; else None.
+    Names beyond the last field are left out, and other fields without a name are the last ones.
     """
-    names = [column.name for column in expected]
-    header = [value.decode(best.dialect.plain.encoding, "replace") for value in best.rows[0]]
-    places = [names.index(name) for name in match_names(header, names) if name]
-    if not columns_by_position(expected, best.width) or places != sorted(places):
-        return None
-    size = best.starts[1]
-    below = read_candidate(sample[size:], best.dialect, final)
-    return (below, size) if below.rows and all(len(row) == best.width for row in below.rows) else None
+    lacking = width - len(names)
+    return ("", *names) if lacking == 1 else (*names[:width], *[""] * lacking)
 
 
-def odd_header(
-    header: bytes, below: DialectCandidate, expected: Sequence[ExpectedColumn], lines_above: int, problem: str
-) -> Skipped:
-    """The lines of an odd header, left out as a guess. `below` has the records; `problem` says what is odd."""
-    lines = line_ends(header, below.dialect.line_end)
-    count = lines_above + lines
-    answer = Answer(
-        "the names do not count: the fields go in by position",
-        f"--no-header --skip-rows {count}",
-        (("header", False), ("skip_rows", count)),
-        _by_position(below, expected),
+def row_names(best: DialectCandidate) -> Decision:
+    """The rule for a header with one name less than the records have fields."""
+    evidence = (
+        f"The header has {len(best.rows[0])} names, the records have {best.width} fields: the first field has no name,"
+        " as R writes the names of rows."
     )
-    decision = Decision(
-        "header", "no", Standing.GUESSED, f"Line {count}: {problem} So its names tell no column.", answers=(answer,)
+    return Decision("row_names", "yes", Standing.RULE, evidence, records=len(best.rows) - 1, of=len(best.rows) - 1)
+
+
+def odd_header(sample: bytes, best: DialectCandidate, expected: Sequence[ExpectedColumn], first_line: int) -> Decision:
+    """The question what the names of an odd header stand for. `first_line`: the number of the sample's first line.
+
+    The fields go in by position first, if the table takes as many.
+    """
+    first, record = best.text_rows(2)
+    line, below = (first_line + line_ends(sample, best.dialect.line_end, 0, at) for at in best.starts[:2])
+    named = zip(fitted_header(first, best.width), record, strict=True)
+    by_position = _by_position(best, expected) or tuple(f"column_{at} = {each}" for at, each in enumerate(record, 1))
+    answers = [
+        Answer(
+            "the names do not count: the fields go in by position",
+            f"--no-header --skip-rows {below - 1}",
+            (("header", False), ("skip_rows", below - 1)),
+            by_position[:PAIRS_SHOWN],
+        ),
+        Answer(
+            "the first field has no name"
+            if len(first) == best.width - 1
+            else "the names are those of the first fields",
+            "--header",
+            (("header", True),),
+            tuple(f"{name or 'no name'} = {value}" for name, value in named)[:PAIRS_SHOWN],
+        ),
+    ]
+    if not _goes_by_position(best, expected):
+        answers.reverse()
+    evidence = (
+        f"Line {line}: The header has {len(first)} name{'s' if len(first) != 1 else ''}, the records have {best.width}"
+        f" fields: {', '.join(first)[:LONGEST_SHOWN]}."
     )
-    return Skipped(lines, len(header), decision)
+    header = dict(answers[0].states)["header"]
+    return Decision("header", "yes" if header else "no", Standing.GUESSED, evidence, answers=tuple(answers))
+
+
+def _goes_by_position(best: DialectCandidate, expected: Sequence[ExpectedColumn]) -> bool:
+    """Whether the table takes as many fields, and its names are in its order, or above values that they do not take."""
+    names, (first, record) = [column.name for column in expected], best.text_rows(2)
+    places = [names.index(name) for name in match_names(first, names) if name]
+    in_order = places == sorted(places)
+    taken = may_be_row(record, columns_by_name(expected, fitted_header(first, best.width)))
+    return bool(columns_by_position(expected, best.width)) and (in_order or not taken)
 
 
 def trailing_delimiter(
-    sample: bytes, best: DialectCandidate, expected: Sequence[ExpectedColumn], final: bool, first_line: int
+    sample: bytes, best: DialectCandidate, expected: Sequence[ExpectedColumn], final: bool
 ) -> tuple[DialectCandidate, Decision]:
     """The candidate with a trailing delimiter if each record and the header end in one.
 
     Records without a header that fill the table's columns by position have an empty last field. It is a guess if they
     fill them without that field, too. If the header has one name less than the records have fields, and the last field
     is always empty, a trailing delimiter is a guess.
-    Raises OddHeader, with the line, if the header has another number of names than all records have fields.
-    `first_line`: the number of the sample's first line.
     """
     none = Decision("trailing_delimiter", "no", Standing.RULE, "")
     names = [column.name for column in expected]
     rows, width = best.rows, best.width
     if len(rows) < 2 or width < 2:
         return best, none
-    first, below = rows[0], rows[1:]
     if all(len(row) == width and not row[-1] for row in rows) and width > 2:
         if columns_by_position(expected, width) and best.header_row(names) is None:
             fills_both = bool(columns_by_position(expected, width - 1))
@@ -78,21 +107,11 @@ def trailing_delimiter(
         evidence = "Each record ends in one more delimiter, which is not taken for a field."
         reading = read_candidate(sample, replace(best.dialect, trailing_delimiter=True), final)
         return reading, Decision("trailing_delimiter", "yes", Standing.PROVED, evidence)
-    if len(first) == width or any(len(row) != width for row in below):
-        return best, none
-    header = [value.decode(best.dialect.plain.encoding, "replace") for value in first]
-    ends_empty = len(first) == width - 1 and not any(row[-1] for row in below)
-    if ends_empty and (not names or all(match_names(header, names))):
+    header = best.text_rows(1)[0]
+    ends_empty = len(header) == width - 1 and not any(row[-1] for row in rows[1:])
+    if is_odd(best) and ends_empty and (not names or all(match_names(header, names))):
         return _short_header(sample, best, header, final)
-    line, below_header = (first_line + line_ends(sample, best.dialect.line_end, 0, at) for at in best.starts[:2])
-    raise OddHeader(
-        f"The header has {len(first)} name{'s' if len(first) != 1 else ''}, the records have {width} fields:"
-        f" {', '.join(header)[:LONGEST_SHOWN]}.",
-        where=f"line {line}",
-        advice="Correct the header; or leave it out and name the columns: --no-header"
-        f" --skip-rows {below_header - 1} --map '#1=COLUMN'."
-        + (" If each record ends in one more delimiter: --trailing-delimiter." if ends_empty else ""),
-    )
+    return best, none
 
 
 def _empty_last_field(best: DialectCandidate, expected: Sequence[ExpectedColumn]) -> Decision:
