@@ -98,7 +98,7 @@ def _examine(
     cut: bool = False,
 ) -> RowProblems:
     """Examine the first rows of an open plain file. `cut`: it ends after `size` bytes, perhaps within a record."""
-    dialect = profile.dialect.plain
+    dialect = replace(profile.dialect.plain, raw_fields=rules.dialect.raw_fields)
     end = size + 1 if cut else end_of_records(fd, dialect, profile.data_offset, size)
     scanned = _end_of_first_rows(fd, dialect, profile, end)
     chunk = ChunkRange(0, profile.data_offset, scanned - profile.data_offset, 0, profile.data_line, "")

@@ -1,6 +1,6 @@
 """Imports the file of a case with the options of the command line, on a real server, and checks the result."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -103,10 +103,11 @@ def by_engine(prepared: PreparedImport, path: Path) -> Imported:
     profile, plan = prepared.profile, prepared.plan
     begin = Position(profile.data_offset, profile.data_line)
     policy = ScanPolicy(exactness=plan.exactness)
-    load = partial(ChunkLoad, str(prepared.key), 1, path, prepared.target.address, profile.dialect, plan)
+    dialect = replace(profile.dialect, raw_fields=plan.raw_fields)
+    load = partial(ChunkLoad, str(prepared.key), 1, path, prepared.target.address, dialect, plan)
     try:
         with open_source(path) as fd:
-            chunks = list(scan(fd, profile.dialect, plan.chunk_sizes, begin, end=profile.size, policy=policy))
+            chunks = list(scan(fd, dialect, plan.chunk_sizes, begin, end=profile.size, policy=policy))
         outcomes = [load_chunk(load(each, options=prepared.options), LoadCallbacks()) for each in chunks]
     except Problem as problem:
         return Imported(prepared.reading, 0, 0, str(problem))

@@ -1,7 +1,7 @@
 """Everything that one chunk's load needs, made once for each attempt and passed along its way."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.errors import TargetProblem
@@ -56,8 +56,9 @@ class ChunkSession:
     @cached_property
     def source(self) -> ChunkSource:
         """The chunk's place in the open file."""
-        load = self.chunk_load
-        return ChunkSource(self.fd, load.path, load.chunk, load.dialect, load.places)
+        load, raw = self.chunk_load, self.plan.raw_fields
+        dialect = replace(load.dialect, raw_fields=raw) if raw else load.dialect
+        return ChunkSource(self.fd, load.path, load.chunk, dialect, load.places)
 
     @cached_property
     def entry(self) -> ledger.Entry:

@@ -82,6 +82,8 @@ class ImportPlan:
     # The column of each field, in the file's order; "" for a field that is not loaded.
     fields: tuple[str, ...]
     reasons: tuple[Reason, ...]
+    # The positions (from 0) of fields whose bytes are sent as hexadecimal digits (Dialect.raw_fields).
+    raw_fields: tuple[int, ...] = ()
     # None in plans of versions whose imports could do without checks.
     exactness: ValidationRules | None = None
     # Whether chunks load one after another: the order decides which of two rows with one key stays.

@@ -24,7 +24,7 @@ from importer.engine.planner.decisions.index_deferral import (
     index_reasons,
     keys_deferred_in_staging,
 )
-from importer.engine.planner.decisions.load_statements import load_statements, statement_reasons
+from importer.engine.planner.decisions.load_statements import load_statements, statement_reasons, with_raw_fields
 from importer.engine.planner.decisions.method import choose_method
 from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.readback import choose_readback
@@ -53,8 +53,7 @@ __all__ = ["PlanningContext", "make_plan"]
 def make_plan(context: PlanningContext) -> ImportPlan:
     """The plan for the context's file and table. Raises Problem, with advice, if the import is not possible."""
     check_options(context.options)
-    context = _as_loaded(context)
-    _check(context)
+    context = _checked(with_raw_fields(_as_loaded(context)))
     staged = _staged(context)
     method, method_reason = choose_method(context)
     at_once, parallelism_reason = choose_parallelism(context)
@@ -75,6 +74,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
         parallelism=at_once,
         table_digest="" if staged else context.table.digest,
         fields=tuple(each.column for each in context.mapping),
+        raw_fields=context.dialect.raw_fields,
         reasons=(
             method_reason,
             *server_file_reasons(context),
@@ -117,8 +117,8 @@ def _as_loaded(context: PlanningContext) -> PlanningContext:
     return replace(context, server=with_requested_variables(context.server, context.options))
 
 
-def _check(context: PlanningContext) -> None:
-    """Raise Problem, with advice, if the import is not possible."""
+def _checked(context: PlanningContext) -> PlanningContext:
+    """The context. Raises Problem, with advice, if the import is not possible."""
     options = context.options
     check_server(context.server)
     check_allowed(options, context.server)
@@ -129,6 +129,7 @@ def _check(context: PlanningContext) -> None:
     check_staging_engine(context)
     check_foreign_keys(context)
     check_server_file(context)
+    return context
 
 
 def _staged(context: PlanningContext) -> Staged | None:

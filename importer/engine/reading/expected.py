@@ -17,7 +17,7 @@ _TIME = re.compile(r"-?[0-9]{1,3}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?")
 def expected_columns(table: Table) -> tuple[ExpectedColumn, ...]:
     """The columns that a file can fill, in the table's order: all but those that the server computes."""
     return tuple(
-        ExpectedColumn(column.name, _fits(column), column.required, column.auto_increment)
+        ExpectedColumn(column.name, _fits(column), column.required, column.auto_increment, column.column_type.takes_hex)
         for column in table.fillable_columns
     )
 

@@ -98,7 +98,7 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
     @property
     def dialect(self) -> Dialect:
         """The dialect of the data that is read: the file or its plain copy."""
-        plain = self.file_dialect.plain
+        plain = replace(self.file_dialect.plain, raw_fields=tuple(self.plan_json.get("raw_fields", ())))
         # A sorted copy has records only.
         return replace(plain, skip_footer=0) if self.is_sorted else plain
 

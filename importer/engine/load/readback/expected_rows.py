@@ -20,11 +20,14 @@ NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
 def texts(raw: bytes, dialect: Dialect) -> Texts:
-    """The fields of a record in UTF-8, as the server reads them; None for NULL."""
+    """The fields of a record in UTF-8, as the server reads them, and raw fields as they are; None for NULL."""
     fields = values(raw, dialect)
     if dialect.encoding == encodings.UTF8:
         return fields
-    return [value and value.decode(dialect.encoding).encode() for value in fields]
+    return [
+        value if number in dialect.raw_fields else value and value.decode(dialect.encoding).encode()
+        for number, value in enumerate(fields)
+    ]
 
 
 def expected_values(connection: Connection, readback: Readback, rows: list[Texts]) -> list[Values]:

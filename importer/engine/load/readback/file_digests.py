@@ -104,6 +104,8 @@ def why_no_digests(dialect: Dialect) -> str:
     """Why no digest of a file in this dialect can be computed; "" if it can."""
     if not loader.library():
         return "the C library that computes digests is not compiled here"
+    if dialect.raw_fields:
+        return "columns of bytes take bytes that are not in the file's encoding"
     if dialect.trailing_delimiter or not marks_of(dialect):
         return "the file's delimiter, line ends or escapes are not those that a digest can be computed of"
     return ""

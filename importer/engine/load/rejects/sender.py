@@ -18,6 +18,7 @@ from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import read_at, size_of
 from importer.engine.source.chunks.scanner import ChunkRange
+from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.large_values import OVERSIZED_BYTES
 
 
@@ -117,12 +118,18 @@ class Sender:
         elif gaps is not None and len(gaps):
             transforms.append(skip_ranges(gaps, piece.offset))
         if self._dialect.rewriting:
-            transforms.append(in_pieces if self._passes_in_pieces(piece) else rewritten(self._dialect))
+            transforms.append(in_pieces if self._passes_in_pieces(piece) else rewritten(self._numbered_dialect))
         if self._unhexed and statement == self._unhexed.statement:
             transforms.append(decode_hex(self._unhexed, self._dialect))
         if self._ends_in_delimiter(piece):
             transforms.append(terminate_last_record(self._dialect))
         return (*transforms, *encodings.feed_steps(self._dialect.encoding))
+
+    @property
+    def _numbered_dialect(self) -> Dialect:
+        """The dialect of the records with the numbers before them."""
+        raw = (number + len(self._numbers) for number in self._dialect.raw_fields)
+        return dataclasses.replace(self._dialect, raw_fields=tuple(raw)) if self._numbers else self._dialect
 
     def _passes_in_pieces(self, piece: ChunkRange) -> bool:
         """Whether the piece is one large record that can be rewritten without the whole of it in memory."""

@@ -13,7 +13,26 @@ from importer.engine.plan.plan import LoadStatements, Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.method import rows_per_statement
 from importer.engine.planner.reasons.binary_charset import needs_ascii, plan_unhexed, takes_bytes
+from importer.engine.source.encodings import EncodingKind
 from importer.engine.target.staging import NUMBERING
+
+
+def with_raw_fields(context: PlanningContext) -> PlanningContext:
+    """The context, whose dialect has the raw fields.
+
+    A column of bytes takes those of the file. In UTF-8 they are sent as they are, unless some are not valid there.
+    """
+    dialect = context.dialect
+    kind = dialect.encoding_kind
+    if kind is EncodingKind.OTHER or (kind is EncodingKind.UTF8 and not dialect.odd_bytes):
+        return context
+    raw = tuple(number for number, each in enumerate(context.mapping) if _is_raw(each, context))
+    return replace(context, dialect=replace(dialect, raw_fields=raw))
+
+
+def _is_raw(mapping: ColumnMapping, context: PlanningContext) -> bool:
+    column = context.table.column(mapping.column) if mapping.column else None
+    return column is not None and column.column_type.takes_hex and not mapping.transforms
 
 
 def load_statements(context: PlanningContext, method: Method) -> LoadStatements:
@@ -26,6 +45,7 @@ def load_statements(context: PlanningContext, method: Method) -> LoadStatements:
 
 
 def _statements(context: PlanningContext, method: Method) -> LoadStatements:
+    context = replace(context, mapping=_as_sent(context))
     options, dialect, into = context.options, context.dialect, context.loaded_into
     numbering = NUMBERING if context.numbers_rows else ()
     folder, file = context.server.shared_folder, context.server_file if method.from_file else None
@@ -58,6 +78,17 @@ def _statements(context: PlanningContext, method: Method) -> LoadStatements:
         rows_per_statement=rows_per_statement(options, method),
         pipe_folder=context.server.shared_folder if method.from_pipe else "",
     )
+
+
+def _as_sent(context: PlanningContext) -> list[ColumnMapping]:
+    """The mapping for the records that are sent: raw fields are hexadecimal digits there, and so are their markers."""
+    raw, encoding = context.dialect.raw_fields, context.dialect.encoding
+    return [_digits(each, encoding) if number in raw else each for number, each in enumerate(context.mapping)]
+
+
+def _digits(mapping: ColumnMapping, encoding: str) -> ColumnMapping:
+    markers = tuple(each.encode(encoding, "replace").hex() for each in mapping.null_markers)
+    return replace(mapping, null_markers=markers, transforms=("hex",))
 
 
 def _without_markers(context: PlanningContext) -> list[ColumnMapping]:

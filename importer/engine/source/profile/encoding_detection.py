@@ -4,7 +4,7 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
@@ -38,16 +38,20 @@ _INVALID = re.compile("\ufffd")
 
 @dataclass(frozen=True)
 class DetectedEncoding:
-    """The detected encoding of a file, and the decision with its evidence."""
+    """The detected encoding of a file, and the decision with its evidence. `odd`: not all bytes are valid in it."""
 
     encoding: str
     decision: Decision
+    odd: bool = False
 
 
-def detect_encoding(head: SourceHead, requested: str = "", *, named: bool = False) -> DetectedEncoding:
+def detect_encoding(
+    head: SourceHead, requested: str = "", *, named: bool = False, of_bytes: bool = False
+) -> DetectedEncoding:
     """Detect the encoding: by a byte order mark, else as requested, else UTF-8 if the head is valid, else a guess.
 
     `named`: in UTF-8 the first record has the names of the table's columns, so that zero bytes are data.
+    `of_bytes`: the table has columns of bytes, which may be those that are not valid.
     """
     data = head.data
     marked, length = encodings.detect_byte_order_mark(data)
@@ -56,25 +60,32 @@ def detect_encoding(head: SourceHead, requested: str = "", *, named: bool = Fals
     invalid = encodings.invalid_at(data, UTF8, final=head.whole)
     if requested:
         evidence = _notes_on_requested(data, requested, _odd_byte(data, invalid) if invalid >= 0 else "")
-        return _detected(requested, Standing.STATED, evidence)
+        found = _detected(requested, Standing.STATED, evidence)
+        return replace(found, odd=requested == UTF8 and invalid >= 0)
     if not named and (wide := _wide(data)):
         return wide
     if invalid < 0:
         return _detected(UTF8, Standing.RULE if data.isascii() else Standing.PROVED, "")
     if lines := _odd_lines_of_utf8(data, head.whole):
-        return _detected(UTF8, Standing.RULE, _on_odd_lines(lines))
+        return replace(_detected(UTF8, Standing.RULE, _on_odd_lines(lines)), odd=True)
+    if of_bytes:
+        return _utf8_or(data, f"{_odd_byte(data, invalid)}; if a column of bytes has it, the texts may be UTF-8.")
     if head.whole and encodings.is_cut(data, invalid):
         return _cut(data, invalid)
     return _legacy(data, invalid)
+
+
+def _utf8_or(data: bytes, evidence: str) -> DetectedEncoding:
+    """The question whether a file is UTF-8 that has other bytes, or another encoding."""
+    proposals = [UTF8, *_proposals(data)]
+    return replace(_detected(UTF8, Standing.GUESSED, evidence, answers_for(data, proposals)), odd=True)
 
 
 def _cut(data: bytes, at: int) -> DetectedEncoding:
     """UTF-8 of which a letter is cut by the file's end. A single byte beyond ASCII may be a letter elsewhere."""
     if at < len(data) - 1 or not data[:at].isascii():
         return _detected(UTF8, Standing.RULE, "The file ends within a letter of UTF-8: it was cut.")
-    proposals = [UTF8, *_proposals(data)]
-    evidence = f"{_odd_byte(data, at)}, unless the file was cut within a letter, which is a guess."
-    return _detected(UTF8, Standing.GUESSED, evidence, answers_for(data, proposals))
+    return _utf8_or(data, f"{_odd_byte(data, at)}, unless the file was cut within a letter, which is a guess.")
 
 
 def _detected(encoding: str, standing: Standing, evidence: str, answers: Sequence[Answer] = ()) -> DetectedEncoding:

@@ -12,12 +12,14 @@ class ExpectedColumn:
 
     `fits`: whether a text can be a value of the column; None for a text column, which takes every text. `required`: a
     record must have a value for it. `numbered`: the server numbers it (AUTO_INCREMENT), so that files may lack it.
+    `of_bytes`: it takes any bytes.
     """
 
     name: str
     fits: Callable[[str], bool] | None = None
     required: bool = False
     numbered: bool = False
+    of_bytes: bool = False
 
 
 def columns_by_position(expected: Sequence[ExpectedColumn], width: int) -> tuple[ExpectedColumn, ...]:

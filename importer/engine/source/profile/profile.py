@@ -134,7 +134,8 @@ def profile_file(
                 with open_sample(fd, head, converted.dialect) as sample:
                     profile = _profile_converted(sample, converted)
             else:
-                detected = detect_encoding(head, requested, named=named)
+                of_bytes = any(column.of_bytes for column in expected)
+                detected = detect_encoding(head, requested, named=named, of_bytes=of_bytes)
                 with open_sample(fd, head, replace(RFC4180, encoding=detected.encoding, member=head.member)) as sample:
                     profile = _profile(sample, detected, dialect, known, expected)
             if profile:
@@ -243,7 +244,7 @@ def _profile(
         if dialect
         else _sniffed(sample, begin[start:], detected, known, expected)
     )
-    dialect = replace(sniffed.dialect, **{**known, "encoding": detected.encoding})
+    dialect = replace(sniffed.dialect, **{**known, "encoding": detected.encoding, "odd_bytes": detected.odd})
     start += skipped_bytes(begin[start:], dialect)
     dialect, first, data = _records(sample, begin, dialect, start)
     if not data and not sample.whole:

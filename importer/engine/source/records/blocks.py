@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets, np
 from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
@@ -26,6 +27,7 @@ from importer.engine.source.records.boundary.stray_quotes import (
     resolve_quotes,
 )
 from importer.engine.source.records.byte_scan import has_null_letters, scan_bytes
+from importer.engine.source.records.fields import values
 from importer.engine.source.records.no_records import find_no_records
 from importer.engine.source.records.refused import refused_records
 
@@ -158,7 +160,8 @@ def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) 
     blank = find_no_records(data, ends, dialect, empty_line=byte_scan.empty_line)
     flaws = [replace(flaw, line=flaw.line + line - 1) for flaw in ends.flaws]
     if not byte_scan.ascii:
-        flaws += encoding_flaws(data, ends, dialect, offset, line)
+        find = _flaws_of_texts if dialect.raw_fields else encoding_flaws
+        flaws += find(data, ends, dialect, offset, line)
     flaws += trailing_flaws(data, ends, dialect, line, blank)
     flaws += doubtful_comments(data, ends, dialect, line, blank)
     if dialect.marks_refused:
@@ -171,6 +174,22 @@ def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) 
         flaws.sort(key=lambda flaw: flaw.record)
     null_word = byte_scan.null_letters and null_words.occur(data, ends.size, dialect)
     return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws), null_word, byte_scan.ascii)
+
+
+def _flaws_of_texts(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Iterator[MalformedRecord]:
+    """As encoding_flaws(), for a dialect with raw fields, whose bytes are not in the encoding."""
+    low = 0
+    for record, high in enumerate(ends.as_array().tolist()):
+        raw = data[low:high]
+        if not raw.isascii() and (at := encodings.invalid_at(raw, dialect.encoding)) >= 0 and _is_odd(raw, dialect):
+            yield not_encoded(raw, at, offset + low, line, dialect).of_record(record)
+        line, low = line + line_ends(raw, dialect.line_end), high
+
+
+def _is_odd(record: bytes, dialect: Dialect) -> bool:
+    """Whether a value that is a text is not valid in the encoding."""
+    texts = (value for number, value in enumerate(values(record, dialect)) if number not in dialect.raw_fields)
+    return any(value and encodings.invalid_at(value, dialect.encoding) >= 0 for value in texts)
 
 
 def _of_records(flaws: list[MalformedRecord], ends: Ends, blank: Sequence[int]) -> list[MalformedRecord]:
