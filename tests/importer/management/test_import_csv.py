@@ -8,13 +8,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer import queue
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import AuditEvent, ImportJob, SourceFile, Target
 from importer.models.outcomes import FAILED, FOUND_BAD_ROWS, OUTCOMES, READER_GONE, WITH_REJECTS, WRONG_USAGE
 from importer.models.outcomes.exit_codes import exit_codes
 from importer.worker import local_pool
 from importer.worker.hosts import presence
-from tests.documents import SCHEMAS, read
+from tests.documents import SCHEMAS
 from tests.importer.formats.workbooks import write_xlsx
 from tests.importer.management.people_file import ROWS, loaded, report_of
 from tests.shell import Shell
@@ -324,18 +324,6 @@ def test_a_switch_of_the_format_is_followed_in_both_directions(
     run(capsys, str(path), "--target", "t", "--table", "words", "--in-process", flag, *maps)
     with connect(target.address) as connection:
         assert fetch_all(connection, "SELECT x, y, z FROM words") == expected
-
-
-def test_the_first_command_on_a_new_machine_creates_the_tables_it_needs(mariadb: Address, people: Path, tmp_path: Path):
-    """Without `make run` and without a check of the target, the application's tables and the ledger are created."""
-    with connect(mariadb) as connection:
-        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)")
-    fresh = Stack(tmp_path)
-    fresh.env = {**fresh.env, "VAR_DIR": str(tmp_path / "var"), "DATABASE_URL": ""}
-    url = f"mysql://{mariadb.user}@{mariadb.host}:{mariadb.port}/{mariadb.database}"
-    fresh.manage("target", "add", "new", url)
-    args = ["import_csv", str(people), "--target", "new", "--table", "people", "--encoding", "UTF8", "--in-process"]
-    assert read(fresh.manage(*args, "--json").stdout)["balanced"] is True
 
 
 def test_a_warning_is_printed_if_the_workers_load_fewer_chunks_than_requested(
