@@ -12,7 +12,7 @@ from typing import Any
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source, read_at
-from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Answer, Decision, Standing, answer
 from importer.engine.source.decoding import open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
@@ -240,7 +240,7 @@ def _differing_quote(path: SourceLocation, profile: Profile) -> Decision | None:
 def _quote_of(profile: Profile) -> Answer:
     quote = profile.dialect.quote
     shown = tuple("".join(f"[{value}]" for value in row) for row in profile.rows[:1])
-    return Answer(f"the quote is {quote or 'none'}", f"--quote '{quote}'", (("quote", quote),), shown)
+    return answer(f"the quote is {quote or 'none'}", shown, quote=quote)
 
 
 def _differing_units(dialect: Dialect, whole: Profile, shown: Mapping[str, int | None]) -> Decision | None:
@@ -278,10 +278,7 @@ def _lines(count: int) -> str:
 
 def _asked(name: str, of_dialect: int, of_file: int, evidence: str, shown: str) -> Decision:
     """The question, whose first answer is what the file shows."""
-    answers = tuple(
-        Answer(f"{_lines(count)} left out", f"--{name.replace('_', '-')} {count}", ((name, count),), (shown,))
-        for count in (of_file, of_dialect)
-    )
+    answers = tuple(answer(f"{_lines(count)} left out", [shown], **{name: count}) for count in (of_file, of_dialect))
     return Decision(name, str(of_file), Standing.GUESSED, evidence, answers=answers)
 
 

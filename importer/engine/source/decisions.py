@@ -1,8 +1,12 @@
 """The decisions about a file: what was decided, how sure it is, on which evidence, and how to decide otherwise."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
+
+from importer.engine.source.dialect import escape_mark
 
 # The most lines of a kind whose text is kept.
 MOST_LINES_SHOWN = 10
@@ -37,6 +41,22 @@ class Answer:
     flag: str
     states: tuple[tuple[str, Any], ...] = ()
     shows: tuple[str, ...] = ()
+
+
+def answer(label: str, shows: Sequence[str] = (), **states: Any) -> Answer:
+    """An answer that states fields of Dialect, whose options have their names."""
+    flags = (_flag(name.replace("_", "-"), value) for name, value in states.items())
+    return Answer(label, " ".join(flags), tuple(states.items()), tuple(shows))
+
+
+def _flag(option: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return f"--{option}" if value else f"--no-{option}"
+    text = str(value)
+    if re.fullmatch(r"[\w.-]+", text):
+        return f"--{option} {text}"
+    written = escape_mark(text) if option in ("delimiter", "comment") else text
+    return f'--{option} "{written}"' if "'" in written else f"--{option} '{written}'"
 
 
 @dataclass(frozen=True)

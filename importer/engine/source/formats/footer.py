@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 
-from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Decision, Standing, answer
 
 MOST_FOOTER_LINES = 5
 _NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?")
@@ -53,7 +53,7 @@ def footer_question(count: int, shown: Sequence[str]) -> Decision:
     """The question whether the last lines are a footer. `shown`: those that are not blank."""
     evidence = f"The file ends with {shown[-1]!r}, which is taken for a footer: left out."
     answers = (
-        Answer("a footer", f"--skip-footer {count}", (("skip_footer", count),), tuple(shown)),
-        Answer("records", "--skip-footer 0", (("skip_footer", 0),), tuple(shown)),
+        answer("a footer", shown, skip_footer=count),
+        answer("records", shown, skip_footer=0),
     )
     return Decision("skip_footer", str(count), Standing.GUESSED, evidence, answers=answers)

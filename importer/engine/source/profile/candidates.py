@@ -104,6 +104,14 @@ class DialectCandidate:
         filled = [any(row[number] for row in rows) for number in range(self.width)]
         return filled.count(False) / self.width if rows else 0.0
 
+    def explains(self, other: "DialectCandidate") -> bool:
+        """Whether this reading has no stray quote, and reads as much of the sample as the other, and as evenly."""
+        return not self.stray and self.agreement >= other.agreement and self.reach >= other.reach
+
+    def mends(self, other: "DialectCandidate") -> bool:
+        """Whether this reading explains what the other one leaves over."""
+        return self.explains(other) and (other.stray > 0 or self.reach > other.reach)
+
     def quoted_whole(self, sample: bytes) -> bool:
         """Whether each record begins with the quote: of records with a single field, whether all are in quotes."""
         quote = self.dialect.quote.encode()

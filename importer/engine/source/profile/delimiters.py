@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Answer, Decision, Standing, answer
 from importer.engine.source.dialect import Dialect, escape_mark
 from importer.engine.source.profile.candidates import EVEN, DialectCandidate, fitness, read_candidate, rivals
 
@@ -154,7 +154,7 @@ def _guess(best: DialectCandidate, other: DialectCandidate) -> Decision:
 def _answer(candidate: DialectCandidate) -> Answer:
     mark = candidate.dialect.delimiter
     label = f"the delimiter is {delimiter_name(mark)}" if candidate.width > 1 else "each line is a single field"
-    return Answer(label, f"--delimiter '{escape_mark(mark)}'", (("delimiter", mark),), shown_rows(candidate))
+    return answer(label, shown_rows(candidate), delimiter=mark)
 
 
 def shown_rows(candidate: DialectCandidate) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
-from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Answer, Decision, Standing, answer
 from importer.engine.source.decoding import SourceHead
 from importer.engine.source.encodings import UTF8, EncodingKind
 
@@ -228,11 +228,10 @@ def answers_for(data: bytes, proposals: Sequence[str]) -> list[Answer]:
     """An answer for each encoding, with the first words beyond ASCII as it reads them."""
     words = list(dict.fromkeys(_WORD.findall(data[: 64 * PROPOSAL_BYTES])))[:WORDS_SHOWN]
     return [
-        Answer(
+        answer(
             f"{name} ({encodings.COMMON[name]})" if name in encodings.COMMON else name,
-            f"--encoding {name}",
-            (("encoding", name),),
-            tuple(encodings.readable_text(word, name) for word in words),
+            [encodings.readable_text(word, name) for word in words],
+            encoding=name,
         )
         for name in proposals
     ]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Decision, Standing, answer
 from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_position
 
@@ -175,8 +175,8 @@ def header_question(header: bool, evidence: str, rows: Rows) -> Decision:
     """The question whether the first row is the header, which is taken for `header`."""
     first = "".join(f"[{value}]" for value in rows[0])
     answers = {
-        True: Answer("the first record is the header", "--header", (("header", True),), (f"names: {first}",)),
-        False: Answer("the first record is data", "--no-header", (("header", False),), (f"row 1: {first}",)),
+        True: answer("the first record is the header", [f"names: {first}"], header=True),
+        False: answer("the first record is data", [f"row 1: {first}"], header=False),
     }
     ordered = (answers[header], answers[not header])
     return Decision("header", "yes" if header else "no", Standing.GUESSED, evidence, answers=ordered)

@@ -15,7 +15,7 @@ from importer.engine.errors import RecordUnreadable, SourceProblem, in_file
 from importer.engine.source import encodings
 from importer.engine.source.archives import LISTED_BYTES, PACKING_NAMES
 from importer.engine.source.byte_source import Readable, SourceLocation
-from importer.engine.source.decisions import Answer, Decision, SkippedLine, Standing
+from importer.engine.source.decisions import Decision, SkippedLine, Standing, answer
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import CSV, RFC4180, Dialect
 from importer.engine.source.formats.choice import MEMBER, Part
@@ -212,13 +212,12 @@ def _profile_without_rows(
     if not expected or known.get("header"):
         raise SourceProblem(blank, advice="Check how it was written.")
     stated = "header" in known
-    answer = Answer("it has no rows", "--no-header", (("header", False),), ("0 rows",))
     decision = Decision(
         "header",
         "no",
         Standing.STATED if stated else Standing.GUESSED,
         f"{blank} So there is no row to load.",
-        answers=() if stated else (answer,),
+        answers=() if stated else (answer("it has no rows", ["0 rows"], header=False),),
     )
     header = tuple(column.name for column in expected if not column.numbered)
     dialect = replace(RFC4180, **{**known, "header": False, "width": len(header)})

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Decision, Standing, answer
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.profile.candidates import DialectCandidate, fitness, read_candidate, with_escape
 from importer.engine.source.records.large_values import large_values
@@ -87,8 +87,8 @@ def _across_lines(best: DialectCandidate, bare: DialectCandidate) -> Decision | 
         Standing.GUESSED,
         f"The quote before {shown[1][1:]} closes on another line, and each line would be a record without it.",
         answers=(
-            Answer("the value has several lines", f"--quote '{quote}'", (), (shown[0],)),
-            Answer("quotes are part of the values", "--quote ''", (("quote", ""),), (shown[1],)),
+            answer("the value has several lines", shown[:1], quote=quote),
+            answer("quotes are part of the values", shown[1:], quote=""),
         ),
     )
 
@@ -98,7 +98,7 @@ def _with_single_quotes(sample: bytes, best: DialectCandidate, final: bool) -> C
     if b"'" not in sample or b'"' in sample:
         return None
     single = read_candidate(sample, replace(best.dialect, quote="'"), final)
-    if single.stray or single.agreement < best.agreement or single.reach < best.reach:
+    if not single.explains(best):
         return None
     if best.width == single.width and best.agreement == single.agreement:
         columns = [
@@ -118,8 +118,8 @@ def _with_single_quotes(sample: bytes, best: DialectCandidate, final: bool) -> C
     if quoted < count:
         evidence += " Others of the column do not."
     answers = (
-        Answer("single quotes are quotes", '--quote "\'"', (("quote", "'"),), (shown[1:-1],)),
-        Answer("single quotes are part of the values", "--quote '\"'", (("quote", '"'),), (shown,)),
+        answer("single quotes are quotes", [shown[1:-1]], quote="'"),
+        answer("single quotes are part of the values", [shown], quote='"'),
     )
     return single, Decision("quote", "'", Standing.GUESSED, evidence, answers=answers).weighed(quoted, count)
 
@@ -142,12 +142,11 @@ def _literal_quotes(best: DialectCandidate) -> Decision | None:
         Standing.GUESSED,
         f"{shown!r}: the space before the quote makes both part of the value.",
         answers=(
-            Answer("blank and quotes are part of the value", f"--quote '{best.dialect.quote}'", (), (shown,)),
-            Answer(
+            answer("blank and quotes are part of the value", [shown], quote=best.dialect.quote),
+            answer(
                 "the blank belongs to the delimiter",
-                f"--delimiter '{delimiter} '",
-                (("delimiter", f"{delimiter} "),),
-                (shown.strip().strip(best.dialect.quote),),
+                [shown.strip().strip(best.dialect.quote)],
+                delimiter=f"{delimiter} ",
             ),
         ),
     )
@@ -165,17 +164,11 @@ def choose_escape(sample: bytes, best: DialectCandidate, final: bool) -> Chosen:
     if not best.dialect.quote or b"\\" + best.dialect.quote.encode() not in sample:
         return best, plain
     every, quotes = (with_escape(best, sample, final, escape) for escape in ("\\", "quote"))
-    if _mends(quotes, best):
-        return _what_is_escaped(sample, every if _mends(every, best) else None, quotes, final)
-    if _mends(every, best):
+    if quotes.mends(best):
+        return _what_is_escaped(sample, every if every.mends(best) else None, quotes, final)
+    if every.mends(best):
         return every, Decision("escape", "backslash", Standing.PROVED, EVERY)
     return best, plain
-
-
-def _mends(escaped: DialectCandidate, best: DialectCandidate) -> bool:
-    """Whether the sample can be read as well as without escapes, and more of it."""
-    worse = escaped.stray or escaped.agreement < best.agreement or escaped.reach < best.reach
-    return not worse and (best.stray > 0 or escaped.reach > best.reach)
 
 
 def _what_is_escaped(
@@ -201,8 +194,8 @@ def _what_is_escaped(
         Standing.GUESSED,
         f"A backslash stands before quotes, and elsewhere too: {other}. MySQL's escapes would change that.",
         answers=(
-            Answer("only quotes are escaped", "--escape quote", (("escape", "quote"),), (other,)),
-            Answer("MySQL's escapes", "--escape '\\'", (("escape", "\\"),), (_unescaped(other),)),
+            answer("only quotes are escaped", [other], escape="quote"),
+            answer("MySQL's escapes", [_unescaped(other)], escape="\\"),
         ),
     )
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.compression import Piece
-from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Decision, Standing, answer
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.choice import Choice, Part, listed
 from importer.engine.source.formats.contents import Contents
@@ -137,16 +137,16 @@ class _Head:
                 Standing.GUESSED,
                 f"The first {self.above:,} rows have a cell each, and a table of several columns follows.",
                 answers=(
-                    Answer("they are left out", f"--skip-rows {self.above}", (("skip_rows", self.above),), shown),
-                    Answer("the first row is the header", "--skip-rows 0", (("skip_rows", 0),), shown[:1]),
+                    answer("they are left out", shown, skip_rows=self.above),
+                    answer("the first row is the header", shown[:1], skip_rows=0),
                 ),
             )
         if "header" in self._stated:
             yield Decision("header", "yes" if self.has_names else "no", Standing.STATED, "")
             return
         shown = shown_rows([self.first])
-        names = Answer("it has the names of the columns", "--header", (("header", True),), shown)
-        values = Answer("it is data", "--no-header", (("header", False),), shown)
+        names = answer("it has the names of the columns", shown, header=True)
+        values = answer("it is data", shown, header=False)
         row = f"Row {self.first.number:,}"
         if self._certain:
             yield Decision(

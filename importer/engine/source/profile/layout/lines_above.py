@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from importer.engine.source.decisions import Answer, Decision, SkippedLine, Standing
-from importer.engine.source.dialect import Dialect, escape_mark, unescape_mark
+from importer.engine.source.decisions import Answer, Decision, SkippedLine, Standing, answer
+from importer.engine.source.dialect import Dialect, unescape_mark
 from importer.engine.source.profile.candidates import DialectCandidate
 from importer.engine.source.profile.delimiters import unused_delimiter
 from importer.engine.source.profile.header import header_decision
@@ -48,7 +48,7 @@ def lines_before_table(sample: bytes, best: DialectCandidate, names: Sequence[st
         if not header:
             return Skipped()
         return _skipped(sample, best, header, "above the names of the table's columns", Standing.PROVED)
-    if not best.divides:
+    if not best.divides or _filled(best.rows[0]) == best.width:
         return Skipped()
     # A delimiter at the end of each record makes no field.
     width = min(best.width, max(map(_filled, best.rows)))
@@ -87,25 +87,15 @@ def _skipped(sample: bytes, best: DialectCandidate, rows: int, where: str, stand
 
 def _answers(sample: bytes, best: DialectCandidate, lines: int) -> tuple[Answer, ...]:
     shown = tuple(each.text for each in skipped_lines(sample, best.dialect, lines))
-    return (
-        Answer(
-            f"{lines} line{'s' if lines > 1 else ''} left out", f"--skip-rows {lines}", (("skip_rows", lines),), shown
-        ),
-        _as_records(best, sample, shown),
-    )
+    label = f"{lines} line{'s' if lines > 1 else ''} left out"
+    return answer(label, shown, skip_rows=lines), _as_records(best, sample, shown)
 
 
 def _as_records(best: DialectCandidate, sample: bytes, shown: tuple[str, ...]) -> Answer:
     """The answer that no line is left out. If these are single fields, all lines are."""
     if any(len(row) > 1 for row in best.rows[: len(shown)]):
-        return Answer("they are records", "--skip-rows 0", (("skip_rows", 0),), shown)
-    mark = unused_delimiter(sample)
-    return Answer(
-        "each line is a single field",
-        f"--skip-rows 0 --delimiter '{escape_mark(mark)}'",
-        (("skip_rows", 0), ("delimiter", mark)),
-        shown,
-    )
+        return answer("they are records", shown, skip_rows=0)
+    return answer("each line is a single field", shown, skip_rows=0, delimiter=unused_delimiter(sample))
 
 
 def skipped_lines(sample: bytes, dialect: Dialect, lines: int, first_line: int = 1) -> tuple[SkippedLine, ...]:

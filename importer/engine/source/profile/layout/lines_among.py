@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Decision, Standing, answer
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8_MARK
 from importer.engine.source.formats.footer import LastLine, count_footer, footer_question
@@ -59,8 +59,8 @@ def comment_decision(sample: bytes, best: DialectCandidate, names: Sequence[str]
     if best.width > 1 and (above or not others):
         return Decision("comment", dialect.comment, Standing.PROVED, evidence)
     answers = (
-        Answer("they are comments", f"--comment '{dialect.comment}'", (("comment", dialect.comment),), shown),
-        Answer("they are records", "--comment ''", (("comment", ""),), shown),
+        answer("they are comments", shown, comment=dialect.comment),
+        answer("they are records", shown, comment=""),
     )
     return Decision("comment", dialect.comment, Standing.GUESSED, evidence, answers=answers)
 
@@ -84,15 +84,8 @@ def repeated_header_decision(best: DialectCandidate, names: Sequence[str]) -> De
     if best.header_row(names) == 0:
         return Decision("skip_repeated_header", "yes", Standing.PROVED, evidence)
     answers = (
-        Answer(
-            "the header comes again",
-            "--skip-repeated-header",
-            (("skip_repeated_header", True),),
-            (f"left out: {line}",),
-        ),
-        Answer(
-            "these are records", "--no-skip-repeated-header", (("skip_repeated_header", False),), (f"a row: {line}",)
-        ),
+        answer("the header comes again", [f"left out: {line}"], skip_repeated_header=True),
+        answer("these are records", [f"a row: {line}"], skip_repeated_header=False),
     )
     return Decision("skip_repeated_header", "yes", Standing.GUESSED, evidence, answers=answers)
 
@@ -113,8 +106,8 @@ def units_decision(best: DialectCandidate) -> Decision | None:
     if any(kind(value) for row in rows[2:] for value in row):
         return Decision("skip_after_header", "1", Standing.PROVED, evidence)
     answers = (
-        Answer("units", "--skip-after-header 1", (("skip_after_header", 1),), (f"left out: {shown}",)),
-        Answer("a record", "--skip-after-header 0", (("skip_after_header", 0),), (f"a row: {shown}",)),
+        answer("units", [f"left out: {shown}"], skip_after_header=1),
+        answer("a record", [f"a row: {shown}"], skip_after_header=0),
     )
     return Decision("skip_after_header", "1", Standing.GUESSED, evidence, answers=answers)
 

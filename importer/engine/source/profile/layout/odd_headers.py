@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.decisions import Decision, Standing, answer
 from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
 from importer.engine.source.profile.expected_columns import (
@@ -51,20 +51,18 @@ def odd_header(sample: bytes, best: DialectCandidate, expected: Sequence[Expecte
     line, below = (first_line + line_ends(sample, best.dialect.line_end, 0, at) for at in best.starts[:2])
     named = zip(fitted_header(first, best.width), record, strict=True)
     by_position = _by_position(best, expected) or tuple(f"column_{at} = {each}" for at, each in enumerate(record, 1))
+    right = len(first) == best.width - 1
     answers = [
-        Answer(
+        answer(
             "the names do not count: the fields go in by position",
-            f"--no-header --skip-rows {below - 1}",
-            (("header", False), ("skip_rows", below - 1)),
             by_position[:PAIRS_SHOWN],
+            header=False,
+            skip_rows=below - 1,
         ),
-        Answer(
-            "the first field has no name"
-            if len(first) == best.width - 1
-            else "the names are those of the first fields",
-            "--header",
-            (("header", True),),
-            tuple(f"{name or 'no name'} = {value}" for name, value in named)[:PAIRS_SHOWN],
+        answer(
+            "the first field has no name" if right else "the names are those of the first fields",
+            [f"{name or 'no name'} = {value}" for name, value in named][:PAIRS_SHOWN],
+            header=True,
         ),
     ]
     if not _goes_by_position(best, expected):
@@ -120,19 +118,10 @@ def _empty_last_field(best: DialectCandidate, expected: Sequence[ExpectedColumn]
         f"The last of the {best.width} fields is always empty: the table takes {best.width} fields, and without its"
         f" numbered column {best.width - 1}."
     )
+    shorter = _by_position(best, expected, best.width - 1)
     answers = (
-        Answer(
-            "the last field is empty",
-            "--no-trailing-delimiter",
-            (("trailing_delimiter", False),),
-            _by_position(best, expected),
-        ),
-        Answer(
-            "each record ends in one more delimiter",
-            "--trailing-delimiter",
-            (("trailing_delimiter", True),),
-            _by_position(best, expected, best.width - 1),
-        ),
+        answer("the last field is empty", _by_position(best, expected), trailing_delimiter=False),
+        answer("each record ends in one more delimiter", shorter, trailing_delimiter=True),
     )
     return Decision("trailing_delimiter", "no", Standing.GUESSED, evidence, answers=answers)
 
@@ -146,20 +135,8 @@ def _short_header(
     evidence = (
         f"The header has {len(header)} names, the records have {best.width} fields; the last one is always empty."
     )
-    return reading, Decision(
-        "trailing_delimiter",
-        "yes",
-        Standing.GUESSED,
-        evidence,
-        answers=(
-            Answer(
-                "each record ends in one more delimiter",
-                "--trailing-delimiter",
-                (("trailing_delimiter", True),),
-                pairs,
-            ),
-        ),
-    )
+    answers = (answer("each record ends in one more delimiter", pairs, trailing_delimiter=True),)
+    return reading, Decision("trailing_delimiter", "yes", Standing.GUESSED, evidence, answers=answers)
 
 
 def _by_position(best: DialectCandidate, expected: Sequence[ExpectedColumn], width: int = 0) -> tuple[str, ...]:
