@@ -15,6 +15,7 @@ from importer.models.outcomes.exit_codes import exit_codes
 from importer.worker import local_pool
 from importer.worker.hosts import presence
 from tests.documents import SCHEMAS
+from tests.engine.loads import run_sql
 from tests.importer.formats.workbooks import write_xlsx
 from tests.importer.management.people_file import ROWS, loaded, report_of
 from tests.shell import Shell
@@ -108,7 +109,7 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target_on_each: Target
     assert Path(report["rejects"]["reasons_file"]).read_text().splitlines()[1].startswith("79,")
     corrected = rejected.with_name("corrected.csv")
     corrected.write_text(rejected.read_text().replace("x77", "77").replace(bad[2], f"{bad[2]},NA"))
-    execute_on(target_on_each, "ALTER TABLE people MODIFY name VARCHAR(60)")
+    run_sql(target_on_each.address, "ALTER TABLE people MODIFY name VARCHAR(60)")
     assert "3 + 0 + 0 + 0" in shell.manage(*args, str(corrected)).stdout
     assert loaded(target_on_each)[0] == ROWS
 
@@ -122,7 +123,7 @@ def test_reject_counts_by_reason_and_the_paths_of_the_files_are_printed(target: 
     match = re.search(r"Rejected rows, to be corrected and imported again: (.*people\.rejects\.csv)\n", done.stdout)
     assert match
     assert Path(match[1]).read_text().count("seventy-") == 2
-    execute_on(target, "TRUNCATE people")
+    run_sql(target.address, "TRUNCATE people")
     done = shell.manage(*args, "--max-rejects", "1", check=False)
     assert done.returncode == FAILED.exit_code
     assert "2 rows cannot be loaded" in done.stderr
@@ -175,7 +176,7 @@ def test_a_plan_has_the_same_report(target: Target, people: Path, shell: Shell):
 
 
 def test_conversions_and_doubtful_values_are_printed(target: Target, tmp_path: Path, capsys):
-    execute_on(target, "CREATE TABLE sums (id INT, a DECIMAL(9,3), d DATE)")
+    run_sql(target.address, "CREATE TABLE sums (id INT, a DECIMAL(9,3), d DATE)")
     path = tmp_path / "sums.csv"
     path.write_text("id;a;d\n1;1,234;31.01.2024\n2;5,678;01.02.2024\n3;NA;01.02.2024\n")
     call_command("import_csv", str(path), "--target", "t", "--table", "sums", "--plan-only", "--accept-guesses")
@@ -201,7 +202,7 @@ def test_a_repeated_load_is_noted_and_refused_where_the_content_is_to_be_loaded_
 
 
 def test_ambiguous_number_stops_the_import_until_it_is_stated(target: Target, tmp_path: Path, capsys):
-    execute_on(target, "CREATE TABLE prices (id INT, p DECIMAL(9,3))")
+    run_sql(target.address, "CREATE TABLE prices (id INT, p DECIMAL(9,3))")
     path = tmp_path / "prices.csv"
     path.write_text("id\tp\n1\t1,234\n2\t999\n")
     args = ("import_csv", str(path), "--target", "t", "--table", "prices", "--plan-only")
@@ -319,7 +320,7 @@ def test_a_switch_of_the_format_is_followed_in_both_directions(
     """Also where the sample suggests the opposite."""
     path = tmp_path / "words.csv"
     path.write_text(text)
-    execute_on(target, "CREATE TABLE words (x VARCHAR(9), y VARCHAR(9), z VARCHAR(9))")
+    run_sql(target.address, "CREATE TABLE words (x VARCHAR(9), y VARCHAR(9), z VARCHAR(9))")
     maps = ["--map", "#1=x", "--map", "#2=y", "--map", "#3=z"]
     run(capsys, str(path), "--target", "t", "--table", "words", "--in-process", flag, *maps)
     with connect(target.address) as connection:
@@ -334,7 +335,7 @@ def test_a_warning_is_printed_if_the_workers_load_fewer_chunks_than_requested(
     args = [str(people), "--target", "t", "--table", "people", "--null", "NA", "--workers"]
     call_command("import_csv", *args, "--parallel", "5")
     assert "--parallel 5: the running workers load at most 2 chunks in parallel" in capsys.readouterr().err
-    execute_on(target, "TRUNCATE people")
+    run_sql(target.address, "TRUNCATE people")
     call_command("import_csv", *args, "--parallel", "2")
     assert "workers" not in capsys.readouterr().err
     assert loaded(target)[0] == ROWS
@@ -346,11 +347,6 @@ def test_lines_that_are_no_records_are_counted_and_named(target: Target, tmp_pat
     out = run(capsys, str(path), "--target", "t", "--table", "people", "--in-process", "--skip-rows", "2")
     assert "Lines that are not records: 1 header, 1 preamble, 4 blank\n  line 1, preamble: 'People\\x1b[31m'\n" in out
     assert "2 = 2 + 0 + 0 + 0 + 0 (rows in the file = loaded + replaced + unchanged + skipped + rejected)" in out
-
-
-def execute_on(target: Target, sql: str) -> None:
-    with connect(target.address) as connection:
-        execute(connection, sql)
 
 
 def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
