@@ -39,7 +39,7 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_328),
-    Part("importer/engine", (".py",), 40_066),
+    Part("importer/engine", (".py",), 40_078),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 41_325, without=("importer/engine",)),
     Part("dashboard", (".py",), 20_000),
@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 9_942),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 79_332),
+    Part("tests", (".py", ".js", ".ts", ".go"), 79_356),
 )
 
 

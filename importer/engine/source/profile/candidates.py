@@ -8,6 +8,7 @@ from functools import cached_property
 from operator import eq
 
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.formats.format import MOST_FIELDS
 from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.records.boundary.boundaries import Ends, find_ends
 from importer.engine.source.records.fields import fields
@@ -158,7 +159,7 @@ def read_candidate(sample: bytes, dialect: Dialect, final: bool) -> DialectCandi
         high = ends.first(low)
         record = sample[low:high].rstrip(b"\r\n")
         if record and low not in none:
-            rows.append(tuple(fields(record, dialect)))
+            rows.append(tuple(fields(record, dialect)[: MOST_FIELDS + 1]))
             starts.append(low)
         low = high if record else _after_blank_lines(sample, ends, high)
     return DialectCandidate(dialect, tuple(rows), tuple(starts), ends)

@@ -24,12 +24,14 @@ from importer.engine.source.profile.encoding_detection import DetectedEncoding, 
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import is_like
 from importer.engine.source.profile.layout.odd_headers import fitted_header
+from importer.engine.source.profile.notes import header_notes, width_notes
 from importer.engine.source.profile.plain import names_first
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
     SampleRecord,
     first_records,
     last_bytes,
+    require_a_table,
     sample_records,
     skipped_bytes,
     without_end_marks,
@@ -186,7 +188,7 @@ def _profile_converted(sample: SourceSample, converted: ConvertedLayout) -> Prof
         header=converted.dialect.fields,
         lines=lines,
         decisions=converted.decisions,
-        notes=(*notes, *_header_notes(converted.dialect.fields)),
+        notes=(*notes, *header_notes(converted.dialect.fields)),
         refused=sample.refused or converted.refused,
         types=converted.types,
         primary_key=converted.primary_key,
@@ -246,6 +248,8 @@ def _profile(
     dialect = replace(sniffed.dialect, **{**known, "encoding": detected.encoding, "odd_bytes": detected.odd})
     start += skipped_bytes(begin[start:], dialect)
     dialect, first, data = _records(sample, begin, dialect, start)
+    if first or data:
+        require_a_table(first or data[0], dialect)
     if not data and not sample.whole:
         return None
     if not data and not first:
@@ -267,8 +271,8 @@ def _profile(
         data_offset=data[0].offset if data else sample.size,
         data_line=data[0].line if data else begin.count(b"\n") + 1,
         notes=tuple(each.evidence for each in decisions if each.evidence and not each.guessed)
-        + _header_notes(header)
-        + _width_notes(header, data),
+        + header_notes(header)
+        + width_notes(header, data),
         decisions=decisions,
         skipped=sniffed.skipped,
         null_mark=has_bare_mark(begin, dialect.plain),
@@ -376,24 +380,3 @@ def _opened(path: SourceLocation) -> Iterator[Readable]:
         yield fd
     finally:
         os.close(fd)
-
-
-def _header_notes(header: Sequence[str]) -> tuple[str, ...]:
-    notes = []
-    if empty := [number for number, name in enumerate(header, start=1) if not name.strip()]:
-        notes.append(f"Field {empty[0]} has no name in the header.")
-    lowered = [name.strip().lower() for name in header]
-    if doubled := sorted({name for name in lowered if name and lowered.count(name) > 1}):
-        notes.append(f"The header has {doubled[0]!r} more than once; the first one counts.")
-    return tuple(notes)
-
-
-def _width_notes(header: Sequence[str], data: Sequence[SampleRecord]) -> tuple[str, ...]:
-    odd = [record for record in data if len(record.values) != len(header)]
-    if not odd:
-        return ()
-    example = f"the one on line {odd[0].line} has {len(odd[0].values)}"
-    return (
-        f"{count_of(len(odd), 'record')} of the sample {'does' if len(odd) == 1 else 'do'} not have"
-        f" {count_of(len(header), 'field')}: {example}.",
-    )

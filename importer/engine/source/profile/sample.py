@@ -11,6 +11,8 @@ from importer.engine.source.arriving import NotArrived
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.decoding import SourceSample
 from importer.engine.source.dialect import ANY_LINE_END, RFC4180, Dialect
+from importer.engine.source.formats.format import MOST_FIELDS
+from importer.engine.source.profile.delimiters import delimiter_name
 from importer.engine.source.records.blocks import blocks, end_of_contents, end_of_records, read_exactly
 from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
 from importer.engine.source.records.fields import fields
@@ -46,7 +48,10 @@ def last_bytes(fd: Readable, size: int) -> bytes:
 
 @dataclass(frozen=True)
 class SampleRecord:
-    """A record's byte offset and line in the plain file, its values as text, and its end in bytes."""
+    """A record's byte offset and line in the plain file, its values as text, and its end in bytes.
+
+    Of more than MOST_FIELDS values it has one more than these.
+    """
 
     offset: int
     line: int
@@ -74,8 +79,9 @@ def sample_records(sample: SourceSample, dialect: Dialect, start: int, first_lin
                 if low in blank:
                     low, line = high, line + 1
                     continue
-                values = (encodings.readable_text(value, dialect.encoding) for value in fields(data[low:high], dialect))
-                yield SampleRecord(block.offset + low, line, tuple(values), block.offset + high)
+                found = fields(data[low:high], dialect)[: MOST_FIELDS + 1]
+                values = tuple(encodings.readable_text(value, dialect.encoding) for value in found)
+                yield SampleRecord(block.offset + low, line, values, block.offset + high)
                 line += line_ends(data, dialect.line_end, low, high)
                 low = high
             if block.offset + block.size >= SAMPLE_BYTES:
@@ -83,6 +89,23 @@ def sample_records(sample: SourceSample, dialect: Dialect, start: int, first_lin
     except (SourceChanged, NotArrived):
         if sample.whole:
             raise
+
+
+def require_a_table(record: SampleRecord, dialect: Dialect) -> None:
+    """Raise SourceProblem if the record has more fields than any table has columns."""
+    if len(record.values) <= MOST_FIELDS:
+        return
+    if dialect.fields:
+        raise SourceProblem(
+            f"The rows have more than {MOST_FIELDS:,} fields, and no table has more columns.",
+            advice="Export fewer of them, or write them as values: a row for each field of each row.",
+        )
+    raise SourceProblem(
+        f"Line {record.line:,} has more than {MOST_FIELDS:,} fields with the delimiter"
+        f" {delimiter_name(dialect.delimiter)}, and no table has more columns.",
+        advice="Choose the delimiter, or the line end, if it is another one.",
+        option="delimiter",
+    )
 
 
 def first_records(sample: SourceSample, dialect: Dialect, start: int, most: int) -> list[SampleRecord]:

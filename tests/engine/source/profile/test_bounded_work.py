@@ -1,13 +1,17 @@
 """Files made to keep the detection busy: its work grows no faster than the sample, and not at all beyond it."""
 
+import json
 import sys
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from importer.engine.errors import SourceProblem
+from importer.engine.source.formats.format import MOST_FIELDS
 from importer.engine.source.profile.profile import profile_file
 
 UNITS = [
@@ -46,6 +50,26 @@ def test_twice_the_file_is_at_most_twice_the_work(unit: bytes, tmp_path: Path):
 def test_a_file_beyond_the_sample_is_hardly_more_work(unit: bytes, tmp_path: Path):
     small, large = (calls(tmp_path / "x.csv", unit, size) for size in (1_500_000, 3_000_000))
     assert large < 1.1 * small
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.json", "x.parquet"])
+def test_more_fields_than_any_table_has_columns_are_refused(name: str, tmp_path: Path):
+    path, row = tmp_path / name, {f"c{number}": number for number in range(MOST_FIELDS + 1)}
+    if name == "x.csv":
+        path.write_text(f"{','.join(row)}\n{','.join(map(str, row.values()))}\n")
+    elif name == "x.json":
+        path.write_text(json.dumps([row]))
+    else:
+        parquet.write_table(pyarrow.table({key: [value] for key, value in row.items()}), path)
+    with pytest.raises(SourceProblem, match="more than 4,096") as raised:
+        profile_file(path)
+    assert (raised.value.option == "delimiter") == (name == "x.csv")
+
+
+def test_one_record_of_too_many_fields_is_only_a_bad_one(tmp_path: Path):
+    path = tmp_path / "x.csv"
+    path.write_text(f"a,b\n1,2\n3{',4' * 5000}\n5,6\n")
+    assert profile_file(path).header == ("a", "b")
 
 
 def test_blank_lines_without_end_are_passed_over_at_once(tmp_path: Path):
