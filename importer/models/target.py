@@ -15,7 +15,6 @@ from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.mysql.connection import Address
 from importer.models.checked_save import Named
 from importer.security import encryption, held_passwords
-from importer.security.ca_files import check_ca_file
 
 
 def _check_server_key(text: str) -> None:
@@ -31,6 +30,16 @@ def _check_server_key(text: str) -> None:
     if not right:
         said = "That is no public RSA key. It begins with -----BEGIN PUBLIC KEY-----; on the server: "
         raise ValidationError({"server_key": f"{said}SHOW STATUS LIKE 'Caching_sha2_password_rsa_public_key'."})
+
+
+def _check_ca_file(path: str) -> None:
+    """Raise ValidationError for a file that Millrace stores."""
+    from importer.security.ca_files import check_ca_file  # Here: most targets have none.
+
+    try:
+        check_ca_file(path)
+    except Problem as problem:
+        raise ValidationError({"tls_ca": str(problem)}) from problem
 
 
 class Targets(models.QuerySet["Target"]):
@@ -104,10 +113,8 @@ class Target(Named):
         """Raise ValidationError for a server's key that is none, and for a CA file that Millrace stores."""
         if self.server_key:
             _check_server_key(self.server_key)
-        try:
-            check_ca_file(self.tls_ca)
-        except Problem as problem:
-            raise ValidationError({"tls_ca": str(problem)}) from problem
+        if self.tls_ca:
+            _check_ca_file(self.tls_ca)
 
     def set_password(self, password: str) -> None:
         """Encrypt and store; the ciphertext is bound to this target, so it cannot be moved to another's row."""

@@ -14,7 +14,6 @@ from config.version import VERSION
 from importer.engine.errors import Problem, WrongUsage
 from importer.management.command_line.help.help_page import help_page
 from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
-from importer.management.terminal.near_words import near
 from importer.management.terminal.words import AGENT, PROGRAM, WORDS, Word, asks_for_json, problem_document
 
 SERVER = "--server"  # before the word: it works on another machine's Millrace
@@ -115,6 +114,8 @@ def _word(name: str) -> Word:
     # The names of management commands have underscores.
     if word := WORDS.get(name.replace("_", "-")):
         return word
+    from importer.management.terminal.near_words import near  # Here: most words are right.
+
     meant = near(name, WORDS, f"{PROGRAM} ")
     if name == AGENT:
         meant = f" Did you mean {PROGRAM} {SERVER} URL {AGENT}?"

@@ -18,7 +18,6 @@ from config.contracts.documents import DONE
 from importer.engine.errors import Cancelled, Problem, WrongUsage, is_of_full_disk
 from importer.management.application_tables import unusable
 from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
-from importer.management.terminal.near_words import near_of_error
 from importer.management.terminal.output import Output
 from importer.management.terminal.parsers import let_values_be_dashes, parsers
 from importer.management.terminal.words import FLAG, asks_for_json, problem_document
@@ -160,6 +159,8 @@ class _Refusal:
 
     def __call__(self, message: str) -> NoReturn:
         parser = self._parser
+        from importer.management.terminal.near_words import near_of_error  # Here: most command lines are right.
+
         message += near_of_error(message, parsers(self._whole))
         if self._command._asks_for_json:
             problem = WrongUsage(message, parser.prog, f"See {parser.prog} --help.")

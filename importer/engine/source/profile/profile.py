@@ -24,16 +24,17 @@ from importer.engine.source.profile.encoding_detection import DetectedEncoding, 
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import is_like
 from importer.engine.source.profile.layout.odd_headers import fitted_header
-from importer.engine.source.profile.notes import header_notes, width_notes
 from importer.engine.source.profile.plain import names_first
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
     SampleRecord,
     first_records,
+    header_notes,
     last_bytes,
     require_a_table,
     sample_records,
     skipped_bytes,
+    width_notes,
     without_end_marks,
 )
 from importer.engine.source.profile.sniff import Sniffed, sniff, stated_decisions

@@ -1,7 +1,7 @@
-"""Reads the first records of a file's sample."""
+"""Reads the first records of a file's sample, and notes what is odd about them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -16,6 +16,7 @@ from importer.engine.source.profile.delimiters import delimiter_name
 from importer.engine.source.records.blocks import blocks, end_of_contents, end_of_records, read_exactly
 from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
 from importer.engine.source.records.fields import fields
+from importer.engine.units import count_of
 
 SAMPLE_BYTES = 1024 * 1024
 TAIL_BYTES = 64 * 1024
@@ -127,3 +128,26 @@ def first_records(sample: SourceSample, dialect: Dialect, start: int, most: int)
             raise
         return judged
     return records
+
+
+def header_notes(header: Sequence[str]) -> tuple[str, ...]:
+    """What is noted of the names: one is missing, or is there twice."""
+    notes = []
+    if empty := [number for number, name in enumerate(header, start=1) if not name.strip()]:
+        notes.append(f"Field {empty[0]} has no name in the header.")
+    counts = Counter(name.strip().lower() for name in header)
+    if doubled := sorted(name for name, times in counts.items() if name and times > 1):
+        notes.append(f"The header has {doubled[0]!r} more than once; the first one counts.")
+    return tuple(notes)
+
+
+def width_notes(header: Sequence[str], data: Sequence[SampleRecord]) -> tuple[str, ...]:
+    """What is noted of records with another number of fields than the header."""
+    odd = [record for record in data if len(record.values) != len(header)]
+    if not odd:
+        return ()
+    example = f"the one on line {odd[0].line} has {len(odd[0].values)}"
+    return (
+        f"{count_of(len(odd), 'record')} of the sample {'does' if len(odd) == 1 else 'do'} not have"
+        f" {count_of(len(header), 'field')}: {example}.",
+    )
