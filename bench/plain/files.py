@@ -53,10 +53,13 @@ class PlainFile:
 
 
 def plain_files(count: int, seed: int, of_table: int = 1) -> Iterator[PlainFile]:
-    """As many files, the same ones for a seed. `of_table`: so many files, by one writer, are for the same table."""
+    """As many files, the same ones for a seed. `of_table`: so many files, by one writer, are for the same table.
+
+    A table of several files has two columns at least: a single field in some of them says nothing of the delimiter.
+    """
     for number in range(count):
         chance = Random(f"{seed}/{number // of_table}")
-        table, writer = _table(chance), chance.choice(list(WRITERS))
+        table, writer = _table(chance, 1 if of_table == 1 else 2), chance.choice(list(WRITERS))
         yield _file(Random(f"{seed}/{number // of_table}/{number % of_table}"), table, writer)
 
 
@@ -66,9 +69,9 @@ def _file(chance: Random, table: Table, writer: str) -> PlainFile:
     return PlainFile(table, rows, writer, WRITERS[writer](table.column_names, rows))
 
 
-def _table(chance: Random) -> Table:
+def _table(chance: Random, least: int) -> Table:
     names: dict[str, str] = {}
-    wanted = chance.randint(1, MOST_COLUMNS)
+    wanted = chance.randint(least, MOST_COLUMNS)
     while len(names) < wanted:
         name = chance.choice(_NAMES) if chance.random() < 0.7 else _text(chance, 1, 8).strip()
         usable = name and all("\x20" <= each <= "\uffff" and not _is_odd(each) for each in name)

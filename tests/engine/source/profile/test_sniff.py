@@ -2,7 +2,7 @@
 
 import pytest
 
-from importer.engine.source.decisions import Standing
+from importer.engine.source.decisions import PROVING_RECORDS, Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.source.profile.sniff import sniff
@@ -227,3 +227,21 @@ def test_an_odd_header_of_several_lines_is_left_out_as_a_whole():
     result = sniff(text, final=True, expected=columns)
     assert (result.dialect.header, result.dialect.skip_rows) == (False, 2)
     assert [each.text for each in result.skipped] == ['"na', 'me",city']
+
+
+class TestWeight:
+    @staticmethod
+    def header(texts: int):
+        text = "name,city\n" + "".join(f"{chr(65 + number)}nn,Oslo{'x' * number}\n" for number in range(texts))
+        [decision] = [each for each in sniff(text.encode(), final=True).decisions if each.name == "header"]
+        return decision
+
+    def test_what_texts_suggest_is_proved_by_as_many_records_as_are_declared(self):
+        few, enough = self.header(PROVING_RECORDS - 1), self.header(PROVING_RECORDS)
+        assert (few.standing, few.records, few.of) == (Standing.GUESSED, PROVING_RECORDS - 1, PROVING_RECORDS - 1)
+        assert [answer.flag for answer in few.answers] == ["--header", "--no-header"]
+        assert (enough.standing, enough.records, enough.answers) == (Standing.PROVED, PROVING_RECORDS, ())
+
+    def test_a_decision_has_the_records_that_speak_for_it_and_those_that_could_have_spoken(self):
+        [delimiter] = [each for each in sniff(b"a,b\n1,2\n3\n5,6\n", final=True).decisions if each.name == "delimiter"]
+        assert (delimiter.records, delimiter.of) == (3, 4)
