@@ -39,16 +39,16 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_328),
-    Part("importer/engine", (".py",), 40_073),
+    Part("importer/engine", (".py",), 40_074),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 41_334, without=("importer/engine",)),
     Part("dashboard", (".py",), 20_000),
     Part("millrace_client", (".py",), 1_181),
     Part("templates", (".html", ".txt"), 4_591),
     Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
-    Part("bench", (".py", ".c"), 9_942),
+    Part("bench", (".py", ".c"), 9_945),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 79_356),
+    Part("tests", (".py", ".js", ".ts", ".go"), 79_402),
 )
 
 

@@ -209,7 +209,7 @@ def _doubles_quotes(sample: bytes, candidate: DialectCandidate) -> bool:
 
 
 # What the servers write for a character.
-_SERVER = re.compile(rb"\\[0abfnrtvZ\\]")
+_SERVER = re.compile(rb"\\[0abfnrtvZ\\\t\r\n]|(?<![^\t\r\n])\\N(?![^\t\r\n])")
 # A path of Windows, and a backslash before what no exporter escapes.
 _PATH = re.compile(rb'(?:[A-Za-z]:|\\\\[^\\/:*?"<>|\r\n]+)(?:\\[^\\/:*?"<>|\r\n]+)+\\?')
 _NEVER_ESCAPED = re.compile(rb"[^\\\s]{0,20}\\[^\\/\r\n\t\"',;|0-9abefnrtuvxzNZ][^\s]{0,20}")
@@ -256,10 +256,11 @@ def as_the_server_writes(
     if best.dialect.delimiter != "\t" or b"\\" not in sample or re.search(rb'(?:^|\t)"', sample, re.MULTILINE):
         return None
     escaped = [value for row in best.rows for value in row if b"\\" in value]
-    if not escaped or not all(value == rb"\N" or b"\\" not in _SERVER.sub(b"", value) for value in escaped):
+    if not escaped or b"\\" in _SERVER.sub(b"", sample[: best.reach]):
         return None
     dialect = replace(MYSQL_TSV, line_end=best.dialect.line_end, encoding=best.dialect.encoding)
     shown = escaped[0].decode(dialect.plain.encoding, "replace")[:40]
     evidence = rf"As MySQL and PostgreSQL write it: tabs, and a backslash escapes, as in {shown}; \N is NULL."
     decision = Decision("escape", "backslash", Standing.RULE, evidence).weighed(len(escaped), len(escaped))
-    return read_candidate(sample, dialect, final), decision
+    reading = read_candidate(sample, dialect, final)
+    return (reading, decision) if reading.explains(best) else None
