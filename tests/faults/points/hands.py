@@ -18,7 +18,7 @@ Row = tuple[int, str, int, int]
 OLDER = "older_ledger"
 LIKE = "CREATE TABLE another_{table} LIKE {table}"
 ADDED: Row = (-1000, "another", 0, 0)
-WAITING = """SELECT COUNT(*) FROM information_schema.PROCESSLIST
+WAITING = """SELECT COUNT(DISTINCT ID) FROM information_schema.PROCESSLIST
   LEFT JOIN information_schema.INNODB_TRX ON trx_mysql_thread_id = ID
   WHERE DB = %s AND INFO IS NOT NULL AND (STATE LIKE 'Waiting%%' OR trx_state = 'LOCK WAIT')"""
 
