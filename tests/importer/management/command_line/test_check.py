@@ -86,7 +86,7 @@ class TestWithoutATarget:
         code, document = checked(capsys, str(file))
         assert (code, document["problem"]["code"]) == (NEEDS_ANSWER.exit_code, 1400)
         assert document["reading"]["guesses"][0]["name"] == "encoding"
-        assert checked(capsys, str(file), "--encoding", "cp1252")[0] == 0
+        assert checked(capsys, str(file), "--encoding", "cp1252", "--header")[0] == 0
 
     def test_a_file_that_is_none_is_refused(self, tmp_path, capsys):
         code, document = checked(capsys, str(tmp_path / "missing.csv"))
