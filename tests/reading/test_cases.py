@@ -18,7 +18,8 @@ from tests.reading.check import check
 from tests.reading.still_wrong import STILL_WRONG
 
 ALL = tuple(cases())
-MOST_ASKED = 0.1  # of all cases
+# Of all cases. Headers of new tables that too few records prove are asked about.
+MOST_ASKED = 0.12
 
 
 def parameters() -> Iterator[Any]:
