@@ -27,5 +27,6 @@ application = Front(
         pace=Pace(settings.BODY_MIN_BYTES_PER_SECOND, settings.BODY_GRACE_SECONDS),
         body_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
         announced_bytes=settings.UPLOAD_PART_BYTES,
+        session_cookie=settings.SESSION_COOKIE_NAME,
     ),
 )

@@ -10,6 +10,7 @@ from config.serving.client import Client, Gone, Message, Pace, Receive, Scope, S
 from config.serving.events import FEED, HEARTBEAT, HEARTBEAT_SECONDS, TYPE, Feed
 from config.serving.intake import ANNOUNCED_TYPES, INTAKE, Ended, Intake, Sink
 from config.serving.refusals import API, CONTENT_TYPE, problem_of
+from config.serving.shares import PERSON, Shares
 from config.serving.wsgi_call import Answer, Application, Environ, environ_of
 
 WRITE_BYTES = 2**18  # bytes of an announced body that are written at once, and so the memory that one takes
@@ -21,6 +22,8 @@ LONG_FORMS = 32
 STREAMS = 32
 LOOKS = 2  # threads that ask for the news of all listeners to events
 LISTENERS = 500  # at a time, in each process
+# Those who watch over Millrace are answered, however long the pages take.
+WATCHED = (b"/healthz", b"/readyz")
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Limits:
     pace: Pace
     body_bytes: int  # of a body that is read before a thread is taken
     announced_bytes: int  # of a body that the application lets in
+    session_cookie: str = ""  # the name of the cookie that says who somebody is
 
 
 class Front:
@@ -39,6 +43,8 @@ class Front:
     def __init__(self, application: Application, limits: Limits) -> None:
         self._application, self._limits = application, limits
         self._threads = ThreadPoolExecutor(limits.threads, "request")
+        self._watched = ThreadPoolExecutor(1, "watched")
+        self._shares = Shares(max(1, limits.threads // 2), limits.session_cookie)
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._streams = ThreadPoolExecutor(STREAMS, "stream")
         self._looks = ThreadPoolExecutor(LOOKS, "look")
@@ -77,7 +83,7 @@ class Front:
             elif TYPE.encode() in headers.get(b"accept", b""):
                 await self._listen(scope, client)
             else:
-                await client.send(await self._call(environ_of(scope, b""), client))
+                await client.send(await self._call(scope, environ_of(scope, b""), client))
         except Gone:
             return
 
@@ -87,7 +93,7 @@ class Front:
             await client.send(_refusal(scope, 503, f"{LISTENERS} listen already. Try again in a minute."))
             return
         feed = Feed()
-        answer = await self._call(environ_of(scope, b"") | {FEED: feed}, client)
+        answer = await self._call(scope, environ_of(scope, b"") | {FEED: feed}, client)
         if feed.events is None:
             await client.send(answer)
             return
@@ -135,16 +141,16 @@ class Front:
             told = "The request arrived too slowly. Send it again over a faster connection."
             await client.send(_refusal(scope, 408, told))
         else:
-            await client.send(await self._call(environ_of(scope, body), client))
+            await client.send(await self._call(scope, environ_of(scope, body), client))
 
     async def _receive_announced(self, scope: Scope, client: Client) -> None:
         """Let the application decide by the headers; then write the body to its sink, and call it again."""
         intake = Intake()
-        answer = await self._call(environ_of(scope, None) | {INTAKE: intake}, client)
+        answer = await self._call(scope, environ_of(scope, None) | {INTAKE: intake}, client)
         try:
             if intake.sink:
                 intake.ended = await self._write(intake.sink, client)
-                answer = await self._call(environ_of(scope, None) | {INTAKE: intake}, client)
+                answer = await self._call(scope, environ_of(scope, None) | {INTAKE: intake}, client)
         finally:
             if intake.sink:
                 intake.sink.close()
@@ -169,14 +175,19 @@ class Front:
         wanted = not gathered or await loop.run_in_executor(self._writers, sink.write, bytes(gathered))
         return ended if wanted else Ended.UNWANTED
 
-    async def _call(self, environ: Environ, client: Client) -> list[Message]:
+    async def _call(self, scope: Scope, environ: Environ, client: Client) -> list[Message]:
         """Call the application. Returns its answer, or nothing if that was long and has been sent."""
         loop = asyncio.get_running_loop()
 
         def send(message: Message) -> None:
             asyncio.run_coroutine_threadsafe(client.send([message]), loop).result()
 
-        short, answer = await loop.run_in_executor(self._threads, _begin, self._application, environ)
+        if scope["raw_path"] in WATCHED:
+            short, answer = await loop.run_in_executor(self._watched, _begin, self._application, environ)
+        else:
+            async with self._shares.taken(scope) as person:
+                environ[PERSON] = person
+                short, answer = await loop.run_in_executor(self._threads, _begin, self._application, environ)
         if answer:
             await loop.run_in_executor(self._streams, _stream, answer, send)
         return short

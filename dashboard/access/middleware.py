@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 
+from config.serving.shares import PERSON
 from dashboard.access.api_rules import READING, asked
 from dashboard.access.bearer import bearer_of, unauthorized, wrong_token
 from importer.access import tokens
@@ -33,7 +34,9 @@ class PolicyMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        user = request.user
+        user, sender = request.user, request.environ.get(PERSON)
+        if sender and user.pk:
+            sender.name = str(user.pk)
         with acting_as(user):
             response = self.get_response(request)
         if response.streaming and not isinstance(response, FileResponse):

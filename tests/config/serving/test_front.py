@@ -65,7 +65,9 @@ class FakeClient:
 
 
 def front(application: Callable[..., Any], pace: Pace = PATIENT) -> Front:
-    return Front(application, Limits(threads=THREADS, pace=pace, body_bytes=1000, announced_bytes=10_000))
+    return Front(
+        application, Limits(threads=THREADS, pace=pace, body_bytes=1000, announced_bytes=10_000, session_cookie="sid")
+    )
 
 
 async def ask(served: Front, request: dict[str, Any], client: FakeClient) -> FakeClient:

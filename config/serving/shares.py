@@ -1,0 +1,76 @@
+"""Shares of the threads that answer: however many requests one person sends at once, others are answered.
+
+Whose request it is, only the application knows: it says so by the PERSON of its environ. The front remembers that with
+the credentials, and asks it of the next request. Until then each cookie or token is a person of its own.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from config.serving.client import Scope
+
+PERSON = "millrace.person"  # the key in a WSGI environ
+MOST_KNOWN = 10_000  # credentials that are remembered
+
+
+@dataclass
+class Person:
+    """Who has sent a request: `name` is set by the application, and stays "" for nobody who is signed in."""
+
+    name: str = ""
+
+
+@dataclass
+class _Share:
+    free: asyncio.Semaphore
+    requests: int = 0
+
+
+@dataclass
+class Shares:
+    """Lets at most `most` requests of one person have a thread at a time; further ones wait, in their order.
+
+    `cookie`: the name of the cookie that says who somebody is.
+    """
+
+    most: int
+    cookie: str
+    _names: "OrderedDict[bytes, str]" = field(default_factory=OrderedDict)
+    _shares: dict[bytes | str, _Share] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def taken(self, scope: Scope) -> AsyncIterator[Person]:
+        """A thread's worth of the share of the request's person, from the time that it is free."""
+        credentials = self._credentials(scope)
+        owner = self._names.get(credentials, credentials)
+        share = self._shares.setdefault(owner, _Share(asyncio.Semaphore(self.most)))
+        share.requests += 1
+        person = Person()
+        try:
+            async with share.free:
+                yield person
+        finally:
+            share.requests -= 1
+            if not share.requests:
+                del self._shares[owner]
+            self._remember(credentials, person.name)
+
+    def _remember(self, credentials: bytes, name: str) -> None:
+        if not name:
+            return
+        self._names[credentials] = name
+        self._names.move_to_end(credentials)
+        if len(self._names) > MOST_KNOWN:
+            self._names.popitem(last=False)
+
+    def _credentials(self, scope: Scope) -> bytes:
+        """The request's token, or the cookie that says who somebody is; b"" for a request without both."""
+        headers = dict(scope["headers"])
+        if token := headers.get(b"authorization"):
+            return bytes(token)
+        begin = f"{self.cookie}=".encode()
+        cookies = (each.strip() for each in headers.get(b"cookie", b"").split(b";"))
+        return next((each for each in cookies if each.startswith(begin)), b"")
