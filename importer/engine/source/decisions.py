@@ -51,7 +51,7 @@ def answer(label: str, shows: Sequence[str] = (), **states: Any) -> Answer:
 
 def _flag(option: str, value: Any) -> str:
     if isinstance(value, bool):
-        return f"--{option}" if value else f"--no-{option}"
+        return f"--{'' if value else 'no-'}{option}"
     text = str(value)
     if re.fullmatch(r"[\w.-]+", text):
         return f"--{option} {text}"

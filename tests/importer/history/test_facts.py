@@ -25,6 +25,7 @@ NOT_CHOICES = {
     "schema", "table", "table_digest", "fields", "sources", "statements", "plain", "null_word", "no_markers",
     "traced", "as_bytes_ascii_only", "pipe_folder", "server_file", "fed", "reasons", "seen", "updates_per_row",
     "added_columns", "loaded_before", "server", "exactness", "continues_empty",
+    "raw_fields",
 }  # fmt: skip
 CHOICES = {
     "readback": "verify",
