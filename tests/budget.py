@@ -38,17 +38,17 @@ class Part:
 
 
 BUDGET = (
-    Part("config", (".py",), 2_328),
+    Part("config", (".py",), 2_416),
     Part("importer/engine", (".py",), 40_078),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 41_334, without=("importer/engine",)),
-    Part("dashboard", (".py",), 20_000),
+    Part("dashboard", (".py",), 20_003),
     Part("millrace_client", (".py",), 1_181),
     Part("templates", (".html", ".txt"), 4_591),
     Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 9_945),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 79_403),
+    Part("tests", (".py", ".js", ".ts", ".go"), 79_486),
 )
 
 
