@@ -34,7 +34,7 @@ class PolicyMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        user, sender = request.user, request.environ.get(PERSON)
+        user, sender = request.user, request.META.get(PERSON)
         if sender and user.pk:
             sender.name = str(user.pk)
         with acting_as(user):
