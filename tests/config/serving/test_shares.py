@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 
-from config.serving.shares import PERSON
+from config.serving.shares import PERSON, Person
 from tests.config.serving.test_front import FakeClient, ask, front, in_time, scope
 
 
@@ -79,3 +81,12 @@ class TestShares:
             await asyncio.gather(*slow)
 
         in_time(test)
+
+
+@pytest.mark.django_db
+def test_the_application_says_whose_request_it_is(client: Client):
+    ann, nobody, somebody = User.objects.create_user("ann"), Person(), Person()
+    client.get("/login/", **{PERSON: nobody})
+    client.force_login(ann)
+    client.get("/", **{PERSON: somebody})
+    assert (nobody.name, somebody.name) == ("", str(ann.pk))
