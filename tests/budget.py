@@ -38,7 +38,7 @@ class Part:
 
 
 BUDGET = (
-    Part("config", (".py",), 2_416),
+    Part("config", (".py",), 2_426),
     Part("importer/engine", (".py",), 40_078),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 41_334, without=("importer/engine",)),
@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 9_945),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 79_497),
+    Part("tests", (".py", ".js", ".ts", ".go"), 79_506),
 )
 
 

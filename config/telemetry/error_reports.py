@@ -10,13 +10,12 @@ from typing import Any
 from django.conf import settings
 
 from config.telemetry.json_lines import ids_of
+from config.telemetry.logs import FROM_OUTSIDE
 from config.version import VERSION
 
 FLUSH_SECONDS = 2.0
 # The loggers whose messages are constant texts, which the arguments are put into afterwards.
 OWN_LOGGERS = ("config", "importer", "dashboard", "django.request")
-# Django's errors that a request from outside causes, such as a wrong name of the host.
-FROM_OUTSIDE = "django.security"
 KEPT = ("event_id", "timestamp", "platform", "level", "logger", "release", "environment", "sdk")
 KEPT_OF_A_FRAME = ("filename", "function", "module", "lineno", "context_line", "pre_context", "post_context", "in_app")
 

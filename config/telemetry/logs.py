@@ -1,5 +1,6 @@
 """How processes write their logs: to standard error, in the format of LOG_FORMAT."""
 
+import logging
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -16,6 +17,15 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # Loggers of libraries whose lines only LOG_LEVEL=DEBUG shows. Celery writes one when a task is sent, received or done:
 # 50,000 lines a day from an idle installation; a task that fails is an error. botocore names the place of its keys.
 QUIET = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "botocore")
+# Django's errors that a request from outside causes, such as a wrong name of the host.
+FROM_OUTSIDE = "django.security"
+
+
+def in_one_line(record: logging.LogRecord) -> bool:
+    """Take the traceback from a record of FROM_OUTSIDE: whoever sends requests would fill the log with them."""
+    if record.name.startswith(FROM_OUTSIDE):
+        record.exc_info = record.exc_text = None
+    return True
 
 
 def logging_with(log_format: str, level: str) -> dict[str, Any]:
@@ -31,7 +41,8 @@ def logging_with(log_format: str, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": FORMATS,
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": log_format}},
+        "filters": {"in_one_line": {"()": lambda: in_one_line}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": log_format, "filters": ["in_one_line"]}},
         "root": {"handlers": ["stderr"], "level": level.upper()},
         "loggers": {} if level.upper() == "DEBUG" else {name: {"level": "WARNING"} for name in QUIET},
     }

@@ -68,18 +68,27 @@ def environment(tmp_path: Path, log_format: str) -> dict[str, str]:
     return {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), "LOG_FORMAT": log_format}
 
 
+SET_UP = "import django, logging, os\nos.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'\ndjango.setup()\n"
+
+
+def written(tmp_path: Path, log_format: str, program: str) -> str:
+    """What a process with these settings writes into its log."""
+    command, env = [sys.executable, "-c", SET_UP + program], environment(tmp_path, log_format)
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True).stderr.strip()
+
+
 def test_the_setting_chooses_the_format(tmp_path: Path):
-    program = (
-        "import django, logging, os\nos.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'\ndjango.setup()\n"
-        "logging.getLogger('importer').warning('hello')"
-    )
-    lines = {}
-    for each in ("line", "json"):
-        env = environment(tmp_path, each)
-        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=env, capture_output=True, text=True)
-        lines[each] = done.stderr.strip()
+    program = "logging.getLogger('importer').warning('hello')"
+    lines = {each: written(tmp_path, each, program) for each in ("line", "json")}
     assert lines["line"].endswith("WARNING importer: hello")
     assert json.loads(lines["json"])["message"] == "hello"
+
+
+def test_a_request_for_another_host_takes_one_line(tmp_path: Path):
+    program = "from django.test import Client\nClient().get('/api/v1/imports', HTTP_HOST='evil.example')"
+    log = written(tmp_path, "line", program)
+    assert [each for each in log.splitlines() if "evil.example" in each and "DisallowedHost: Invalid HTTP_HOST" in each]
+    assert "Traceback" not in log
 
 
 def test_another_format_is_refused(tmp_path: Path):
