@@ -45,10 +45,10 @@ BUDGET = (
     Part("dashboard", (".py",), 20_003),
     Part("millrace_client", (".py",), 1_181),
     Part("templates", (".html", ".txt"), 4_591),
-    Part("static", (".js", ".css"), 5_845, without=("static/vendor",)),
+    Part("static", (".js", ".css"), 5_846, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 9_945),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 79_506),
+    Part("tests", (".py", ".js", ".ts", ".go"), 79_519),
 )
 
 

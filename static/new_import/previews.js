@@ -62,8 +62,9 @@ document.addEventListener("htmx:afterSettle", () => {
 });
 
 // While the answer to a press is on its way, the form takes nothing more: the answer may bring other fields, and the request
-// of a change would take the place of the press. A change of which fields are shown counts as a press.
-const isPress = (event) => event && (event.type !== "change" || event.target.matches(".grid-window *"));
+// of a change would take the place of the press. A change of which fields are shown counts as a press, typing does not.
+const isPress = (event) =>
+  event && event.type !== "input" && (event.type !== "change" || event.target.matches(".grid-window *"));
 
 document.addEventListener("htmx:beforeSend", ({ detail: { elt, requestConfig } }) => {
   const source = elt.closest(".source");

@@ -118,6 +118,19 @@ class TestDroppedFile:
         expect(page.get_by_role("button", name="Create table nowhere")).to_be_visible()
         expect(table).to_be_focused()  # What had the focus is gone, and this is before it.
 
+    def test_the_name_of_a_table_keeps_what_is_typed_while_tables_are_looked_up(self, page, target, cities):
+        drop(page, cities)
+        table = page.get_by_label("Table", exact=True)
+        expect(table).to_have_value("cities")
+        looking = HeldRequest(page, re.compile("/new/tables/"))
+        table.fill("")
+        table.press_sequentially("to")
+        looking.sent()
+        table.press_sequentially("wns")
+        looking.release()
+        expect(table).to_have_value("towns")
+        expect(table).to_be_focused()
+
     def test_enter_in_a_field_starts_nothing(self, page, target, cities):
         drop(page, cities)
         page.locator(".speed > summary").click()
