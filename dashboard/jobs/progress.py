@@ -14,7 +14,7 @@ from importer.engine.source.formats.registry import FORMATS
 from importer.jobs.rejects.reloaded_rows import rows_missing
 from importer.jobs.uploading import can_follow
 from importer.models import Chunk, ImportJob, SourceFile
-from importer.models.job import ACCOUNTED_ROWS
+from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import outcome_words
 from importer.models.outcomes.attempts import Speed, speed_of, started_at
 from importer.worker import live_progress
@@ -320,7 +320,7 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
     if job.attempts > 1:  # The chunks of an earlier attempt tell nothing of this one.
         earliest = max(earliest, started_at(job) or now)
     sums = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED, finished_at__gt=earliest).aggregate(
-        rows=Sum(ACCOUNTED_ROWS, filter=recent),
+        rows=Sum(ROWS_IN_TABLE, filter=recent),
         bytes=Sum("length", filter=recent),
         forecast_bytes=Sum("length"),
         first_recent=Min("finished_at", filter=recent),

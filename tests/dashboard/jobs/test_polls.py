@@ -122,6 +122,8 @@ def test_the_rate_is_that_of_the_chunks_since_the_first_of_them_began():
     shown = progress(job, now)
     assert shown.recent_rows_per_second == pytest.approx(ROWS)
     assert shown.seconds_left == pytest.approx(4)
+    Chunk.objects.filter(job=job, status=Chunk.Status.LOADED).update(loaded_rows=F("loaded_rows") - 1, rejected_rows=1)
+    assert progress(job, now).recent_rows_per_second == pytest.approx(ROWS - 1)
 
 
 def test_the_chunks_of_an_earlier_attempt_are_not_in_the_rate():

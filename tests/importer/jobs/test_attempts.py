@@ -17,11 +17,13 @@ from importer.jobs.actions import commands
 from importer.jobs.transitions import claim_of
 from importer.models import Chunk, ImportJob, Target
 from importer.models.job.lifetimes import LoadedRows, PresentAttempt, PresentLoad, WorkingCopy, first_values
+from importer.models.outcomes.attempts import speed_of
 from tests.documents import read
 from tests.importer.steps import import_of, run, take
 from tests.targets import on_one_server
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), on_one_server]
+Status = ImportJob.Status
 ROWS = 3000
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 FORGOTTEN = (PresentAttempt, PresentLoad, LoadedRows, WorkingCopy)
@@ -30,13 +32,13 @@ LEFT_ALONE = {"problem", "step", "changes", "staging", "phase_since", "plan_json
 TABLES = ("CREATE TABLE t (n INT, word VARCHAR(20))",)
 
 
-def created(target: Target, folder: Path, mode: str) -> ImportJob:
+def created(target: Target, folder: Path, mode: str, **chosen: str) -> ImportJob:
     """An import of which one row is too long for the table."""
     path = folder / "words.csv"
     words = [f"word {n}" for n in range(ROWS)]
     words[2000] = "a word that is much too long"
     path.write_text("n,word\n" + "".join(f"{n},{word}\n" for n, word in enumerate(words)))
-    options = Options(chunk_bytes=8000, parallelism=2, mode=mode)
+    options = Options(chunk_bytes=8000, parallelism=2, mode=mode, **chosen)
     return import_of(path, target, options=options)
 
 
@@ -103,6 +105,14 @@ def test_a_retry_is_refused_whose_import_changes_after_the_look_at_it(target: Ta
         commands.retry(job.pk)
     after = ImportJob.objects.get(pk=job.pk)
     assert (after.status, after.attempts) == (then.get("status", seen), then.get("attempts", 1))
+
+
+def test_rates_are_of_the_rows_in_the_table(target: Target, tmp_path: Path):
+    """Not of the row that was rejected."""
+    job = run(created(target, tmp_path, "append", on_error="reject"))
+    speed = speed_of(job)
+    assert (job.status, job.rejected_rows, speed.rows) == (Status.SUCCEEDED, 1, ROWS - 1)
+    assert job.rows_per_second == speed.rows_per_second == (ROWS - 1) / speed.seconds.loading
 
 
 def test_a_job_under_way_has_no_outcome(target: Target, tmp_path: Path):
