@@ -33,7 +33,7 @@ def _check_server_key(text: str) -> None:
 
 
 def _check_ca_file(path: str) -> None:
-    """Raise ValidationError for a file that Millrace stores."""
+    """Raise ValidationError for a file in a folder that people fill."""
     from importer.security.ca_files import check_ca_file  # Here: most targets have none.
 
     try:
@@ -110,7 +110,7 @@ class Target(Named):
         return self.name
 
     def clean(self) -> None:
-        """Raise ValidationError for a server's key that is none, and for a CA file that Millrace stores."""
+        """Raise ValidationError for a server's key that is none, and for a CA file that people could have sent."""
         if self.server_key:
             _check_server_key(self.server_key)
         if self.tls_ca:

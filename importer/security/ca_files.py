@@ -1,6 +1,7 @@
 """Files with certificate authorities, which people name for targets and connections."""
 
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -9,9 +10,15 @@ from importer.engine.errors import Problem
 
 
 def check_ca_file(path: str) -> None:
-    """Raise Problem for a file that Millrace stores: whoever uploads it would decide which servers are trusted."""
-    if path and Path(path).resolve().is_relative_to(settings.VAR_DIR):
+    """Raise Problem for a file in a folder that people fill: its sender would decide which servers are trusted."""
+    if path and any(Path(path).resolve().is_relative_to(each) for each in _filled_folders()):
         raise _no_authorities(path)
+
+
+def _filled_folders() -> Iterator[Path]:
+    """The folders of uploads, working copies, rejected rows and files that wait for an import."""
+    own = (settings.VAR_DIR, settings.UPLOAD_DIR, settings.PLAIN_DIR, settings.REJECTS_DIR)
+    return (each.resolve() for each in (*own, *map(Path, settings.IMPORT_FOLDERS)))
 
 
 def require_authorities(path: str) -> None:
@@ -27,7 +34,7 @@ def require_authorities(path: str) -> None:
 def _no_authorities(path: str) -> Problem:
     return Problem(
         f"No certificate authorities can be read from {path}.",
-        advice="Name a PEM file on this machine, outside Millrace's own folder.",
+        advice="Name a PEM file on this machine, outside the folders of Millrace and of files to import.",
         option="tls_ca",
     )
 

@@ -117,7 +117,7 @@ class TestAdding:
             ("tls_ca", "/etc/passwd", "can be read from"),
             ("tls_ca", "/dev/zero", "can be read from"),
             ("tls_ca", "/", "can be read from"),
-            ("tls_ca", str(settings.VAR_DIR / "uploads" / "ca.pem"), "outside Millrace's own folder"),
+            ("tls_ca", str(settings.VAR_DIR / "uploads" / "ca.pem"), "outside the folders of Millrace"),
             ("server_key", "no key", "no public RSA key"),
             ("label", "EU West", "small letters, digits and hyphens"),
             ("ceiling", "0", "greater than or equal to 1"),

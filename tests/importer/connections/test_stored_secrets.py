@@ -7,7 +7,6 @@ from pathlib import Path
 
 import certifi
 import pytest
-from django.conf import settings
 
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
@@ -87,16 +86,18 @@ def test_private_places_are_an_admins(kind: str):
             connection_settings.save(connection, PLACES[kind], given, {}, private_allowed=True)
 
 
-@pytest.mark.parametrize("name", ["ca.pem", "link.pem"])
-def test_a_certificate_that_was_uploaded_is_not_trusted(name: str, tmp_path: Path):
-    uploaded = settings.UPLOAD_DIR / "ca.pem"
-    uploaded.parent.mkdir(parents=True, exist_ok=True)
-    uploaded.write_text(Path(certifi.where()).read_text())
-    link = tmp_path / "link.pem"
-    link.symlink_to(uploaded)
-    path = {"ca.pem": uploaded, "link.pem": link}[name]
-    with pytest.raises(Problem, match="outside Millrace's own folder"):
-        connection_settings.save(SourceConnection(name="web"), PLACES["http"], {"tls_ca": str(path)}, {})
-    with pytest.raises(Problem, match="outside Millrace's own folder"):
-        save_checked(Target(name="t", host="db.example", user="ann", database="shop", tls="verify", tls_ca=str(path)))
-    uploaded.unlink()
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("folder", ["VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR", "IMPORT_FOLDERS"])
+def test_a_certificate_that_somebody_may_have_sent_is_not_trusted(folder: str, linked: bool, settings, tmp_path: Path):
+    """Each folder may be elsewhere than the others."""
+    filled, path = tmp_path / "filled", tmp_path / "link.pem"
+    filled.mkdir()
+    sent = filled / "ca.pem"
+    sent.write_text(Path(certifi.where()).read_text())
+    path.symlink_to(sent)
+    setattr(settings, folder, [str(filled)] if folder == "IMPORT_FOLDERS" else filled)
+    given = {"tls_ca": str(path if linked else sent)}
+    with pytest.raises(Problem, match="outside the folders of Millrace"):
+        connection_settings.save(SourceConnection(name="web"), PLACES["http"], given, {})
+    with pytest.raises(Problem, match="outside the folders of Millrace"):
+        save_checked(Target(name="t", host="db.example", user="ann", database="shop", tls="verify", **given))
