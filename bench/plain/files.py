@@ -53,7 +53,7 @@ class PlainFile:
 
 
 def plain_files(count: int, seed: int, of_table: int = 1) -> Iterator[PlainFile]:
-    """As many files, the same ones for a seed. `of_table`: so many files, by one writer, are for the same table.
+    """`count` files, the same for the same seed; each `of_table` of them, by one writer, are for the same table.
 
     A table of several files has two columns at least: a single field in some of them says nothing of the delimiter.
     """

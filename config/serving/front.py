@@ -34,7 +34,7 @@ class Limits:
     pace: Pace
     body_bytes: int  # of a body that is read before a thread is taken
     announced_bytes: int  # of a body that the application lets in
-    session_cookie: str = ""  # the name of the cookie that says who somebody is
+    session_cookie: str  # the name of the cookie that says who somebody is
 
 
 class Front:

@@ -1,7 +1,7 @@
 """Shares of the threads that answer: however many requests one person sends at once, others are answered.
 
-Whose request it is, only the application knows: it says so by the PERSON of its environ. The front remembers that with
-the credentials, and asks it of the next request. Until then each cookie or token is a person of its own.
+Only the application knows whose request it is, and says so in the PERSON of its environ. The front remembers the person
+of each cookie and token for the next request. Until then each cookie or token counts as a person of its own.
 """
 
 import asyncio

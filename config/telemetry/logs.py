@@ -22,7 +22,7 @@ FROM_OUTSIDE = "django.security"
 
 
 def in_one_line(record: logging.LogRecord) -> bool:
-    """Take the traceback from a record of FROM_OUTSIDE: whoever sends requests would fill the log with them."""
+    """Remove the traceback of a record of FROM_OUTSIDE, so that bad requests do not fill the log."""
     if record.name.startswith(FROM_OUTSIDE):
         record.exc_info = record.exc_text = None
     return True

@@ -1,4 +1,4 @@
-"""Keeps caches from answers: pages and the API show what one person may see, now."""
+"""Headers for caches: pages and the API show what one person may see at this moment."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,9 +11,9 @@ View = Callable[..., HttpResponse]
 
 
 class PrivateAnswers:
-    """Gives each answer without a Cache-Control one by which no cache of others keeps it, and a browser asks again.
+    """Adds a Cache-Control to each answer that has none: shared caches do not store it, and browsers ask again.
 
-    Its own pages a browser may show again, with what was typed into them, on the way back.
+    On the way back, a browser may still show a page with the text that was typed into it.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

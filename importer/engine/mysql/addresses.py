@@ -45,7 +45,7 @@ FORBIDDEN = tuple(
 # The last 32 bits of an address in these networks are the IPv4 address that it leads to: NAT64 (RFC 6052),
 # IPv4-compatible (RFC 4291) and IPv4-translated (RFC 2765) addresses.
 LEADING_TO_IPV4 = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "::/96", "::ffff:0:0:0/96")))
-# Whatever else IPv6 has is inside a network, or has no meaning yet (iana.org/assignments/ipv6-address-space).
+# All other IPv6 addresses are inside a network, or have no meaning yet (iana.org/assignments/ipv6-address-space).
 GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 
 

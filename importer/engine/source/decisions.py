@@ -10,7 +10,7 @@ from importer.engine.source.dialect import escape_mark
 
 # The most lines of a kind whose text is kept.
 MOST_LINES_SHOWN = 10
-# So many records must speak for what a sample only suggests, and none against it, for a proof.
+# What a sample only suggests is proved by this many records that speak for it, if none speaks against it.
 PROVING_RECORDS = 10
 
 

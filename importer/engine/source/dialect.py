@@ -50,8 +50,8 @@ class Dialect:
       has shown: a stated mark is not among them, and a stated number of lines is only if the sample shows as many. A
       comment that may be a record is a flaw then (records/no_records.py), and other files are compared
       (reading/other_file.py).
-    - `raw_fields`: the positions (from 0) of fields that go into columns of bytes as they stand in the file, whatever
-      its encoding. An import's plan has them. `odd_bytes`: the sample is not valid in the encoding.
+    - `raw_fields`: the positions (from 0) of fields whose bytes go into columns of bytes unchanged, in any encoding. An
+      import's plan has them. `odd_bytes`: the sample is not valid in the encoding.
     - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
       in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,
       found by the profile. `member`, `sheet`, `widths`, `sql_table`: the options of formats (formats/options.py).
@@ -192,7 +192,7 @@ class Dialect:
                 ("an empty field is NULL without quotes and a text with them", self.unquoted_empty_is_null),
                 ("the delimiter at a line's end can be read in two ways", self._is_ambiguous_at_line_end),
                 ("backslashes escape quotes only", self.escapes_quotes_only),
-                ("columns of bytes take those of the file, whatever its encoding", bool(self.raw_fields)),
+                ("columns of bytes take the bytes of the file, in any encoding", bool(self.raw_fields)),
             )
             if needed
         )
