@@ -57,6 +57,7 @@ pages = [
     path("jobs/<int:pk>/cancel/", detail.cancel, name="job_cancel"),
     path("jobs/<int:pk>/approve/", approval.approve, name="job_approve"),
     path("jobs/<int:pk>/refuse/", approval.refuse, name="job_refuse"),
+    path("jobs/<int:pk>/dismiss/", detail.dismiss, name="job_dismiss"),
     path("jobs/<int:pk>/retry/", detail.retry, name="job_retry"),
     path("jobs/<int:pk>/restore-now/", detail.restore_now, name="job_restore_now"),
     path("jobs/<int:pk>/end-without/", detail.end_without, name="job_end_without"),
@@ -106,6 +107,7 @@ pages = [
     path("schedules/<int:pk>/backfill/", schedule_again.backfill, name="schedule_backfill"),
     path("schedules/<int:pk>/header/", schedule_again.header, name="schedule_header"),
     path("runs/<int:pk>/cancel/", schedule.cancel_run, name="run_cancel"),
+    path("runs/<int:pk>/dismiss/", schedule.dismiss_run, name="run_dismiss"),
     path("runs/<int:pk>/again/", schedule_again.run_again, name="run_again"),
     # the history
     path("history/", history.history, name="history"),

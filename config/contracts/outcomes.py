@@ -51,6 +51,11 @@ class Outcome:
     def __str__(self) -> str:
         return self.words
 
+    @property
+    def is_unwell(self) -> bool:
+        """Whether somebody has to look at it, until something makes up for it."""
+        return self.colour in (Colour.RED, Colour.AMBER)
+
 
 SUCCEEDED = Outcome("succeeded", 0, Colour.GREEN, "check")
 WITH_REJECTS = Outcome("completed with rejects", 5, Colour.AMBER, "warning")

@@ -16,6 +16,7 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "job": None,
         "outcome": ended and ended.words,
         "exit_code": ended and ended.exit_code,
+        "then": None,
         "colour": ended and ended.colour.value,
         "rows": {**NO_ROWS, "source_is_final": False},
         "files": [],

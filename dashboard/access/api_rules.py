@@ -88,6 +88,7 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_import_cancel": {"POST": Does("job_cancel")},
     "api_import_refuse": {"POST": Does("job_refuse")},
     "api_import_retry": {"POST": Does("job_retry")},
+    "api_import_dismiss": {"POST": Does("job_dismiss")},
     "api_import_run_again": {"POST": Does("job_run_again")},
     "api_import_parallel": {"POST": Does("job_parallelism")},
     "api_import_priority": {"POST": Does("job_priority")},
@@ -118,6 +119,7 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_schedule_runs": {"GET": Does("schedule")},
     "api_run": {"GET": Does("schedule", RULES["run_cancel"])},
     "api_run_cancel": {"POST": Does("run_cancel")},
+    "api_run_dismiss": {"POST": Does("run_dismiss")},
     "api_run_again": {"POST": Does("run_again")},
     "api_presets": {"GET": Does("presets"), "POST": Does("save_preset", OPERATORS)},
     "api_preset": {

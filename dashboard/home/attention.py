@@ -5,18 +5,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, Subquery
 from django.urls import reverse
 
-from dashboard.home.days import COLOUR, DAYS, ended_lately, under_way
+from dashboard.access.rules import RULES
+from dashboard.home.days import DAYS, under_way, unwell_lately
 from importer import schedules
 from importer.access.policy import seen
 from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.units import count_of
-from importer.jobs.rejects.reloaded_rows import rows_taken
 from importer.models import DiscoveredFile, ImportJob, ScheduleRun
-from importer.models.outcomes import COMPLETE_IMPORTS, WITH_REJECTS, Colour, outcome_words
+from importer.models.outcomes import WITH_REJECTS, Colour, outcome_words
+from importer.models.outcomes.reloaded_rows import rows_taken
 from importer.models.outcomes.runs import outcome_of_run, with_imports
+from importer.models.outcomes.sequels import sequels
 
 MOST_SHOWN = 8
 Status = ImportJob.Status
@@ -32,13 +34,17 @@ _LAST_RUN = (
 
 @dataclass(frozen=True)
 class Matter:
-    """Something for a person to look at. `outcome`: in words; `about`: what happened, in a sentence or less."""
+    """Something for a person to look at. `outcome`: in words; `about`: what happened, in a sentence or less.
+
+    `dismiss`: the address that says that nobody needs to look any more; "" while there is something to do.
+    """
 
     title: str
     url: str
     outcome: str
     about: str
     at: datetime | None
+    dismiss: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,12 +61,12 @@ def imports_needing_attention() -> dict[int, Need]:
     By primary key, the newest first; of those that failed with one file and table only the newest.
     """
     waiting = under_way().filter(Q(status=Status.UNAPPROVED) | ~Q(obstacle={}))
-    ended = ended_lately(DAYS).annotate(colour=COLOUR).filter(colour__in=(Colour.RED, Colour.AMBER))
-    found = list(ended.values_list("colour", "rejected_rows", "pk", *_OF_FILE))
-    failed = [each for colour, _, *each in found if colour == Colour.RED]
-    lossy = {pk: rejected for colour, rejected, pk, *_ in found if colour == Colour.AMBER}
+    found = list(unwell_lately().values_list("colour", "rejected_rows", "pk", *_OF_FILE))
+    settled = sequels([pk for _, _, pk, *_ in found])
+    failed = [each for colour, _, *each in found if colour == Colour.RED and each[0] not in settled]
+    lossy = {pk: rejected for colour, rejected, pk, *_ in found if colour == Colour.AMBER and pk not in settled}
     needing = {pk: Need() for pk in waiting.values_list("pk", flat=True)}
-    needing |= _without_later_success(failed) | _with_missing_rows(lossy)
+    needing |= _each_file(failed) | _with_missing_rows(lossy)
     return dict(sorted(needing.items(), reverse=True))
 
 
@@ -71,18 +77,14 @@ def _with_missing_rows(lossy: Mapping[int, int]) -> dict[int, Need]:
     return {pk: Need(rows=rows) for pk, rows in left.items() if rows > 0}
 
 
-def _without_later_success(failed: Sequence[Sequence[Any]]) -> dict[int, Need]:
-    """The newest import of each file that no later import has loaded into its table, and how many failed with it.
+def _each_file(failed: Sequence[Sequence[Any]]) -> dict[int, Need]:
+    """The newest failed import of each file into each table, and how many failed with it.
 
-    `failed`: primary key and _OF_FILE of each. The last complete import of each file is looked up once: a search for
-    each of hundreds of imports of one file takes the square of their number.
+    `failed`: primary key and _OF_FILE of each.
     """
-    later = COMPLETE_IMPORTS.filter(source__in={source for _, source, *_ in failed})
-    last = {tuple(key): pk for *key, pk in later.values_list(*_OF_FILE).annotate(last=Max("pk")).order_by()}
     of_file: dict[tuple[Any, ...], list[int]] = {}
     for pk, *key in failed:
-        if last.get(tuple(key), 0) < pk:
-            of_file.setdefault(tuple(key), []).append(pk)
+        of_file.setdefault(tuple(key), []).append(pk)
     return {max(pks): Need(times=len(pks)) for pks in of_file.values()}
 
 
@@ -94,7 +96,8 @@ def matters() -> tuple[list[Matter], int]:
     )
     needs = {pk: need for pk, need in imports_needing_attention().items() if pk not in told}
     shown_schedules = list(needing[:MOST_SHOWN])
-    runs = with_imports(ScheduleRun.objects.all()).in_bulk([each.last for each in shown_schedules if each.last])
+    latest = with_imports(ScheduleRun.objects.select_related("schedule"))
+    runs = latest.in_bulk([each.last for each in shown_schedules if each.last])
     listed = [_schedule(each, runs.get(each.last)) for each in shown_schedules]
     newest = ImportJob.objects.select_related("source", "target").filter(pk__in=list(needs)[:MOST_SHOWN])
     listed += [_import(each, needs[each.pk]) for each in newest.order_by("-pk")]
@@ -106,7 +109,14 @@ def _schedule(schedule: Any, last: ScheduleRun | None) -> Matter:
     outcome = "failed" if schedule.problem else _outcome(last)
     about = problem.get("what", "") or ("Its run has not ended in time." if outcome == "late" else "")
     url = reverse("schedule", args=[schedule.pk])
-    return Matter(schedule.name, url, outcome, about, last.due_at if last else None)
+    ended = last is not None and last.ended and not schedule.problem
+    dismiss = _dismissal("run_dismiss", last) if ended else ""
+    return Matter(schedule.name, url, outcome, about, last.due_at if last else None, dismiss)
+
+
+def _dismissal(name: str, thing: ImportJob | ScheduleRun | None) -> str:
+    """The address by which the reader dismisses it; "" for one who may not."""
+    return reverse(name, args=[thing.pk]) if thing and RULES[name].allows(reads=False, thing=thing) else ""
 
 
 def _outcome(run: ScheduleRun | None) -> str:
@@ -127,4 +137,6 @@ def _import(job: ImportJob, need: Need) -> Matter:
         about = str(shown(job.problem or job.obstacle).get("what", "")) or job.table
         if need.times > 1:
             about = f"{count_of(need.times, 'import')} of it in {DAYS} days. {about}"
-    return Matter(job.source.name, reverse("job", args=[job.pk]), outcome, about, job.finished_at or job.created_at)
+    dismiss = _dismissal("job_dismiss", job) if job.ended else ""
+    url = reverse("job", args=[job.pk])
+    return Matter(job.source.name, url, outcome, about, job.finished_at or job.created_at, dismiss)

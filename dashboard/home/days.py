@@ -12,6 +12,7 @@ from importer.access.policy import seen
 from importer.models import ImportJob
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import Colour
+from importer.models.outcomes.sequels import sequels
 
 DAYS = 14
 Status = ImportJob.Status
@@ -28,7 +29,7 @@ COLOUR = Case(
 # The parts of a day's bar, from the bottom.
 STACK = (Colour.GREEN, Colour.GREY, Colour.AMBER, Colour.RED)
 WORDS = {
-    Colour.GREEN: "succeeded",
+    Colour.GREEN: "succeeded or settled",
     Colour.GREY: "cancelled or restored",
     Colour.AMBER: "completed with rejects",
     Colour.RED: "failed",
@@ -90,6 +91,11 @@ def ended_lately(days: int) -> QuerySet[ImportJob]:
     return _imports().filter(finished_at__gte=_begins(days)[0])
 
 
+def unwell_lately() -> QuerySet[ImportJob]:
+    """Those of the last DAYS that failed or rejected rows, whatever came after that, with their `colour`."""
+    return ended_lately(DAYS).annotate(colour=COLOUR).filter(colour__in=(Colour.RED, Colour.AMBER))
+
+
 def under_way() -> QuerySet[ImportJob]:
     """The imports that have not ended."""
     return _imports().filter(status__in=ImportJob.UNENDED)
@@ -106,12 +112,14 @@ def _imports() -> QuerySet[ImportJob]:
 def last_days() -> LastDays:
     """The imports of the last DAYS, counted in the database."""
     begins = _begins(DAYS)
+    settled = sequels(unwell_lately().values_list("pk", flat=True))
+    colour = Case(When(pk__in=list(settled), then=Value(Colour.GREEN.value)), default=COLOUR)
     # The latest day first: the first condition that holds counts.
     day = Case(
         *(When(finished_at__gte=begin, then=Value(number)) for number, begin in reversed(list(enumerate(begins)))),
         output_field=IntegerField(),
     )
-    counted = ended_lately(DAYS).order_by().values(day=day, colour=COLOUR)
+    counted = ended_lately(DAYS).order_by().values(day=day, colour=colour)
     counts = counted.annotate(imports=Count("pk"), rows=Sum(ROWS_IN_TABLE)).values_list(
         "day", "colour", "imports", "rows"
     )

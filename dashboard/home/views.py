@@ -20,6 +20,7 @@ from dashboard.system.state import state
 from importer import schedules
 from importer.access.policy import seen
 from importer.models import ImportJob, Lab, Schedule, Target
+from importer.models.outcomes.sequels import sequels
 
 MOST_RUNNING = 8
 MOST_ENDED = 5
@@ -59,7 +60,8 @@ def _context() -> dict[str, Any]:
         "last_days": last_days(),
         "running": [(job, percent(job.committed_bytes, job.read_size)) for job in shown],
         "running_count": running.count(),
-        "ended": _ended(),
+        "ended": (ended := _ended()),
+        "settled": sequels([job.pk for job in ended]),
         "labs": labs.select_related("target").order_by("pk")[:MOST_RUNNING],
         "schedules": _schedules(),
         "schedule_count": seen(Schedule.objects.all()).count(),

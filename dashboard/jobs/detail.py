@@ -34,10 +34,11 @@ from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates as job_rates
-from importer.jobs.actions import commands, obstacles
+from importer.jobs.actions import commands, dismissal, obstacles
 from importer.jobs.lifecycle import table_owner
 from importer.jobs.steps import table_backup
 from importer.models import Chunk, ImportJob, Level
+from importer.models.outcomes.sequels import needs_a_person, sequel
 from importer.worker.hosts import presence
 
 Status = ImportJob.Status
@@ -154,6 +155,13 @@ def end_without(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def dismiss(request: HttpRequest, pk: int) -> HttpResponse:
+    """Say that nobody needs to look at how the import ended."""
+    answer = _act(request, pk, dismissal.dismiss)
+    return redirect("home") if "home" in request.POST else answer
+
+
+@require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
     """Restore the table backup of mode replace: the old table gets its name back."""
     return _act(request, pk, table_backup.restore_backup)
@@ -221,6 +229,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "progress": now,
         "approval": card_of(shown),
         "again": again_of(shown),
+        "sequel": sequel(shown),
         "files": files_card(shown),
         "map": chunk_map(shown),
         "loaders": loaders(shown, now.now),
@@ -252,6 +261,7 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         and not commands.nothing_is_missing(shown)
         and commands.is_kept(shown),
         "end_without": obstacles.is_stuck(shown),
+        "dismiss": RULES["job_dismiss"].allows(reads=False, thing=shown) and needs_a_person(shown),
         "retry_leaving_out": loads
         and status == Status.FAILED
         and commands.could_leave_out(shown)

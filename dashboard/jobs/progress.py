@@ -7,16 +7,17 @@ from functools import cached_property
 from math import inf
 
 from django.db.models import Count, Max, Min, Q, Sum
+from django.utils.text import capfirst
 
 from dashboard.formatting import percent
 from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.source.formats.registry import FORMATS
-from importer.jobs.rejects.reloaded_rows import rows_missing
 from importer.jobs.uploading import can_follow
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import ROWS_IN_TABLE
-from importer.models.outcomes import outcome_words
 from importer.models.outcomes.attempts import Speed, speed_of, started_at
+from importer.models.outcomes.reloaded_rows import rows_missing
+from importer.models.outcomes.sequels import told
 from importer.worker import live_progress
 
 # Current rates cover the last RECENT_SECONDS. The time left is estimated over more, because chunks end in bursts.
@@ -280,7 +281,7 @@ class Progress:
     def title(self) -> str:
         """The import in the title of its page: its outcome, or how far it is."""
         job = self.job
-        state = outcome_words(job).capitalize()
+        state = capfirst(told(job))
         if job.status == Status.LOADING:
             state = f"{self.percent} %"
         return f"{state} · {job.source.name} → {job.table}"

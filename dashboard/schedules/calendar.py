@@ -12,13 +12,14 @@ from django.utils import timezone
 from importer.access.time_zones import zone_named
 from importer.models import Schedule
 from importer.models.outcomes import NEEDS_ANSWER, RESTORED, UNREACHABLE, WITH_REJECTS
-from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE
+from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE, SETTLED
 from importer.models.outcomes.runs import WORDS_OF, with_imports, words_of_run
+from importer.models.outcomes.sequels import run_sequels
 from importer.schedules import recurrence, timing_of
 
 _WORST_FIRST = (
     "failed", UNREACHABLE.words, NEEDS_ANSWER.words, WITH_REJECTS.words, "cancelled", RESTORED.words,
-    "loading", "finding", "waiting", "succeeded", NO_COMPLETE_FILE.words,
+    "loading", "finding", "waiting", "succeeded", SETTLED, NO_COMPLETE_FILE.words,
     NO_NEW_FILE.words, "skipped",
 )  # fmt: skip
 MOST_UPCOMING = 50_000  # a due time a minute for a month
@@ -58,8 +59,11 @@ def month(schedule: Schedule, text: str) -> Month:
     since, until = _begin(first, zone), _begin(after, zone)
     runs: dict[date, Counter[str]] = {}
     of_month = with_imports(schedule.runs.filter(due_at__gte=since, due_at__lt=until))
-    for due_at, *end in of_month.values_list("due_at", *WORDS_OF):
-        runs.setdefault(due_at.astimezone(zone).date(), Counter())[words_of_run(*end)] += 1
+    ends = list(of_month.values_list("pk", "due_at", *WORDS_OF))
+    later = run_sequels([pk for pk, *_ in ends])
+    for pk, due_at, *end in ends:
+        words = SETTLED if pk in later else words_of_run(*end)
+        runs.setdefault(due_at.astimezone(zone).date(), Counter())[words] += 1
     to_come = Counter(each.astimezone(zone).date() for each in _upcoming(schedule, until))
 
     def shown(day: date) -> Day | None:

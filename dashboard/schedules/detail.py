@@ -21,6 +21,7 @@ from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.outcomes.runs import with_imports
+from importer.models.outcomes.sequels import run_sequels
 from importer.schedules.serialization import when
 
 PAGE_RUNS = 20
@@ -45,12 +46,15 @@ def schedule(request: HttpRequest, pk: int) -> HttpResponse:
 def page_state(current: Schedule, now: datetime) -> str:
     """A token of what the page shows: with an equal token, nothing has changed.
 
-    The calendar changes with the day, and the time until a run is tried again with the minute.
+    An import by hand may settle a run. The calendar changes with the day, and the time until a run is tried again with
+    the minute.
     """
     newest = current.runs.order_by("-pk").values_list("pk", "version").first()
+    later = run_sequels(current.runs.order_by("-due_at", "-pk").values_list("pk", flat=True)[:PAGE_RUNS])
+    settled = ".".join(f"{pk}-{its.how}-{its.job}" for pk, its in sorted(later.items()))
     under_way = list(current.runs.filter(finished_at=None).values_list("version", flat=True))
     moment = now.astimezone(_zone(current)).strftime("%Y%m%d%H%M" if under_way else "%Y%m%d")
-    return f"{current.version}.{newest}.{sum(under_way)}.{moment}"
+    return f"{current.version}.{newest}.{sum(under_way)}.{moment}.{settled}"
 
 
 def _zone(current: Schedule) -> tzinfo:
@@ -79,6 +83,8 @@ def _context(request: HttpRequest, current: Schedule) -> dict[str, Any]:
         "files": files,
         "shown_with_files": {run.pk for run in runs if any(each.problem == run.problem for each in files[run.pk])},
         "more_files": FILES_SHOWN,
+        "settled": run_sequels([run.pk for run in runs]),
+        "unsuccessful": ScheduleRun.UNSUCCESSFUL,
         "figures": figures(current),
         "slow": slow_imports(each.job_id for some in files.values() for each in some),
         "throughput": throughput(current),
@@ -152,6 +158,14 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
     cancelled = get_object_or_404(ScheduleRun.objects.select_related("schedule"), pk=pk)
     user = cast(User, request.user)
     return _done(request, cancelled.schedule_id, lambda _: schedules.cancel(cancelled, user), "The run is cancelled.")
+
+
+@require_POST
+def dismiss_run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Say that nobody needs to look at how the run ended."""
+    run = get_object_or_404(ScheduleRun.objects.select_related("schedule"), pk=pk)
+    answer = _done(request, run.schedule_id, lambda _: schedules.dismiss(run), "Dismissed: nobody needs to look.")
+    return redirect("home") if "home" in request.POST else answer
 
 
 @require_POST

@@ -23,6 +23,7 @@ from importer.access.time_zones import zone_names
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.models.outcomes.runs import with_imports
+from importer.models.outcomes.sequels import run_sequels, told_of_run
 from importer.schedules.serialization import when
 
 PAGE_ROWS = 50
@@ -48,12 +49,13 @@ def schedules(request: HttpRequest) -> HttpResponse:
         matching = matching.filter(name__icontains=text)
     page: Any = Paginator(matching.order_by("name"), PAGE_ROWS).get_page(request.GET.get("page"))
     runs = with_imports(ScheduleRun.objects.all()).in_bulk([each.last for each in page if each.last])
-    marks = strips(page)
+    marks, settled = strips(page), run_sequels(runs)
     rows = [
         {
             "schedule": each,
             "when": _when(each),
-            "run": runs.get(each.last),
+            "run": (run := runs.get(each.last)),
+            "outcome": told_of_run(run, settled) if run else "",
             "marks": marks[each.pk],
             "missed": each.missed,
         }

@@ -11,6 +11,7 @@ from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.models import Schedule, ScheduleRun
 from importer.models.outcomes.runs import WORDS_OF, with_imports, words_of_run
+from importer.models.outcomes.sequels import after, run_sequels
 from importer.schedules.scheduler import MISSED
 
 MOST_MARKS = 14
@@ -35,10 +36,11 @@ def strips(schedules: Iterable[Schedule], most: int = MOST_MARKS) -> dict[int, l
     )
     newest = list(numbered.filter(number__lte=most).values_list("pk", flat=True))
     runs = with_imports(ScheduleRun.objects.filter(pk__in=newest)).order_by("due_at", "pk")
+    later = run_sequels(newest)
     found: dict[int, list[Mark]] = {pk: [] for pk in zones}
     columns = ("schedule_id", "pk", "due_at", "due_times", *WORDS_OF)
     for schedule, pk, due_at, due_times, status, rejected, *end in runs.values_list(*columns):
-        words = words_of_run(status, rejected, *end)
+        words = after(words_of_run(status, rejected, *end), later.get(pk))
         if status == ScheduleRun.Status.SKIPPED and str(end[-1]).startswith(MISSED):
             words = MISSED
         found[schedule].append(Mark(pk, _in_zone(due_at, zones[schedule]), words, rejected or 0, due_times))

@@ -17,9 +17,9 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
 from importer.jobs.same_table import SameTable, imports_under_way
 from importer.models import ImportJob, Target
-from importer.models.outcomes import outcome_words, words_of
+from importer.models.outcomes import words_of
 from importer.models.outcomes.looks import look_of
-from importer.models.outcomes.runs import outcome_of_run
+from importer.models.outcomes.sequels import told, told_of_run
 from importer.preparation.plan_sql import plan_sql as statements_of
 from importer.sources.room import Disk, fullest_disk
 
@@ -41,8 +41,8 @@ for _format in (
 
 register.filter(in_browser)
 register.filter("outcome_words", words_of)
-register.filter("outcome_of_job", outcome_words)
-register.filter("outcome_of_run", outcome_of_run)
+register.filter("outcome_of_job", told)
+register.filter("outcome_of_run", told_of_run)
 
 
 @register.filter

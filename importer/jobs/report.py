@@ -19,6 +19,7 @@ from importer.jobs.sharing.hosts import reading_hosts
 from importer.models import Attempt, ImportJob
 from importer.models.outcomes import UNKNOWN, Colour, Outcome, outcome_of, reported
 from importer.models.outcomes.attempts import attempts_of, rounded_or_none, speed_of, step_seconds
+from importer.models.outcomes.sequels import sequel
 from importer.preparation.plan_sql import plan_sql
 
 PLANNED = Outcome("planned", 0, Colour.GREY, "file")
@@ -53,6 +54,7 @@ def report(
         reported(job),
         {
             "job": job.pk,
+            "then": later.words if (later := sequel(job)) else None,
             "rows": {**{name: getattr(rows, name) for name in NO_ROWS}, "source_is_final": job.scan_finished},
             "files": [each.as_json() for each in rows_of_files(job)],
             "lines": job.skipped_lines.as_json(),

@@ -185,6 +185,11 @@ class ScheduleRun(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    # Who has said, and when, that nobody needs to look at how it ended.
+    dismissed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    dismissed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
 
     class Meta:
         ordering = ["-due_at", "-pk"]
@@ -202,6 +207,11 @@ class ScheduleRun(models.Model):
     def late(self) -> bool:
         """Whether the run is or was late enough for a notification."""
         return any(each["event"] == "late" for each in self.events)
+
+    @property
+    def lateness(self) -> str:
+        """In words: "late", of a run that has loaded its files since "late, then arrived"; "" of one in time."""
+        return ("late, then arrived" if self.status == self.Status.SUCCEEDED else "late") if self.late else ""
 
 
 class DiscoveredFile(models.Model):

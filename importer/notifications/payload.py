@@ -15,6 +15,7 @@ from importer.models.outcomes import outcome
 from importer.models.outcomes.attempts import rounded_or_none, step_seconds
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
+from importer.models.outcomes.sequels import run_sequels, sequel
 from importer.notifications.page_addresses import link
 
 MOST_ROWS = 5
@@ -82,6 +83,7 @@ def _run(run: ScheduleRun) -> dict[str, Any]:
         "due_at": _moment(run.due_at),
         "status": run.status,
         **_outcome(outcome_of_run(run) if run.ended else None),
+        "then": later.words if (later := run_sequels([run.pk]).get(run.pk)) else None,
         "files": run.found_files,
         "rows": rows,
     }
@@ -98,6 +100,7 @@ def _job(job: ImportJob) -> dict[str, Any]:
         "url": link("job", job.pk),
         "status": job.status,
         **_outcome(ended.words if (ended := outcome(job)) else None),
+        "then": later.words if (later := sequel(job)) else None,
         "file": job.source.name,
         "target": job.target.name,
         "table": job.table,

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from importer import queue
 from importer.access import approval, limits
+from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
@@ -215,6 +216,20 @@ def cancel(run: ScheduleRun, user: User | None = None) -> None:
     unended = ScheduleRun.objects.filter(pk=run.pk, status__in=UNENDED)
     if not stop(run, unended, Status.CANCELLED, {}, f"cancelled by {user}" if user else "cancelled"):
         raise Problem("The run has ended.", str(run), "Its page shows how.")
+
+
+def dismiss(run: ScheduleRun) -> None:
+    """Say that nobody needs to look at how the run and its imports ended; the acting person is named with it.
+
+    Raises Problem for a run that is under way or did not fail.
+    """
+    who = {"dismissed_at": timezone.now(), "dismissed_by": acting_user()}
+    ended = ScheduleRun.objects.filter(pk=run.pk, status__in=ScheduleRun.UNSUCCESSFUL)
+    if not ended.update(**who, version=F("version") + 1):
+        raise Problem("The run needs nobody: it is under way, or it did not fail.", str(run))
+    jobs = ImportJob.objects.filter(picked__run=run, status=ImportJob.Status.FAILED, dismissed_at=None)
+    ImportJob.objects.filter(pk__in=list(jobs.values_list("pk", flat=True))).update(**who, version=F("version") + 1)
+    touch(run.schedule_id)
 
 
 def delete(schedule: Schedule) -> None:

@@ -1,16 +1,17 @@
 """Selects the schedules that need attention, and their missed due times. The only place that decides it."""
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 
 from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
+from importer.models.outcomes.sequels import run_sequels
 from importer.schedules.scheduler import MISSED
 from importer.schedules.transitions import UNENDED, Status
 
 
 def needing_attention() -> QuerySet[Schedule]:
-    """Schedules with a late run, or whose last completed run failed or needs an answer.
+    """Schedules with a late run, or whose last completed run failed or needs an answer and has no sequel.
 
     Also those whose due time or files cannot be read. Paused schedules are left out: a person deals with them already.
     """
@@ -22,8 +23,13 @@ def needing_attention() -> QuerySet[Schedule]:
         .alias(as_text=Cast("events", TextField()))
         .filter(as_text__contains=f'"{Event.LATE}"')
     )
-    active = Schedule.objects.filter(paused=False).alias(last_status=Subquery(ended.values("status")[:1]))
-    return active.filter(~Q(problem={}) | Q(last_status__in=ScheduleRun.UNSUCCESSFUL) | Exists(late))
+    active = Schedule.objects.filter(paused=False).alias(
+        last_status=Subquery(ended.values("status")[:1]), last_ended=Subquery(ended.values("pk")[:1])
+    )
+    unwell = active.filter(last_status__in=ScheduleRun.UNSUCCESSFUL)
+    settled = run_sequels(unwell.annotate(last=F("last_ended")).values_list("last", flat=True))
+    left = Q(last_status__in=ScheduleRun.UNSUCCESSFUL) & ~Q(last_ended__in=list(settled))
+    return active.filter(~Q(problem={}) | left | Exists(late))
 
 
 def missed(schedule: Schedule) -> QuerySet[ScheduleRun]:

@@ -8,6 +8,7 @@ from importer.engine.errors import problem_values
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
+from importer.models.outcomes.sequels import run_sequels
 from importer.schedules.commands import ScheduleRequest, next_due_times
 from importer.schedules.recurrence import describe
 from importer.schedules.scheduler import timing_of
@@ -77,6 +78,7 @@ def run(of: ScheduleRun) -> dict[str, Any]:
         "moment": _moment(of.moment),
         "status": of.status,
         "outcome": ended.words if of.ended else None,
+        "then": later.words if (later := run_sequels([of.pk]).get(of.pk)) else None,
         "colour": ended.colour.value if of.ended else None,
         "note": of.note,
         "problem": _problem(of.problem),

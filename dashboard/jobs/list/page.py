@@ -23,6 +23,7 @@ from importer.history.read import column
 from importer.models import ImportJob, SavedFilter, Target
 from importer.models.job import ACCOUNTED_ROWS
 from importer.models.outcomes import words_of
+from importer.models.outcomes.sequels import after, sequels
 
 PAGE_ROWS = 50
 NEWEST_FIRST = "-started"
@@ -169,13 +170,14 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
 
     A separate query from in_order(): a server that sorts whole rows takes ten times as long for ten thousand of them.
     """
-    slower = column("slower_than_like", keys)
+    slower, later = column("slower_than_like", keys), sequels(keys)
     by_key = {row["pk"]: row for row in ImportJob.objects.filter(pk__in=keys).values(*FIELDS, **COMPUTED)}
     for row in by_key.values():
         restored = row["restored_at"] is not None
         if row["status"] == ImportJob.Status.SUCCEEDED and not row["balanced"]:
             row["status"] = ImportJob.Status.FAILED
-        row["outcome"] = words_of(row["status"], row["rejected_rows"], row["problem_kind"], restored=restored)
+        words = words_of(row["status"], row["rejected_rows"], row["problem_kind"], restored=restored)
+        row["outcome"] = after(words, later.get(row["pk"]))
         row["slower"] = slower.get(row["pk"], False)
         read = row["plain_size"] or row["size"]  # committed bytes are those of the working copy
         row["progress"] = None if row["status"] in ImportJob.ENDED else percent(row["committed_bytes"], read)

@@ -26,7 +26,7 @@ from importer.management.terminal.words import PROGRAM
 from importer.management.verbs.jobs import JOB, VERBS, end, retry
 from importer.management.verbs.verb import Context, Here, Json, Verb, option
 from importer.models import ImportJob
-from importer.models.outcomes import outcome_words
+from importer.models.outcomes.sequels import told
 from importer.retention import ended_jobs
 from importer.worker import local_pool
 
@@ -49,7 +49,7 @@ def _list() -> Iterator[Json]:
     for job in _seen().filter(trial=None).order_by("-pk").iterator():
         yield {
             "job": job.pk,
-            "outcome": outcome_words(job),
+            "outcome": told(job),
             "file": job.source.name,
             "target": job.target.name,
             "table": job.table,

@@ -162,6 +162,11 @@ class PresentAttempt(models.Model):
     # What others have changed in file and table (importer.jobs.steps.outside_changes.OutsideChange as JSON).
     outside_changes_json = models.JSONField(default=list, null=True, blank=True, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
+    # Who has said, and when, that nobody needs to look at how it ended.
+    dismissed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    dismissed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
     # Rows by loading time, and the seconds of all attempts (outcomes/attempts.py). Stored at the end, so that the
     # database can sort ten thousand jobs by them.
     rows_per_second = models.FloatField(null=True, blank=True, db_index=True)
@@ -286,4 +291,4 @@ LIFETIMES: tuple[type[models.Model], ...] = (
 
 def first_values(lifetime: type[models.Model]) -> dict[str, Any]:
     """The values that the fields of this lifetime begin with."""
-    return {each.name: each.get_default() for each in lifetime._meta.local_fields}
+    return {each.name: None if each.is_relation else each.get_default() for each in lifetime._meta.local_fields}

@@ -11,6 +11,10 @@ from importer.models.schedule import ScheduleRun
 NO_NEW_FILE = Outcome("no new file", 0, Colour.GREY, "minus")
 # A run that loaded nothing, since the files that it found were still written to. A later run looks for them.
 NO_COMPLETE_FILE = Outcome("no complete file", 0, Colour.GREY, "clock")
+# In short, for a run that did not end well and was dealt with since.
+SETTLED = "settled since"
+# Between the words of an outcome and of what came after it.
+THEN = ", then "
 # The icon of what is under way is a dot that moves, which has no file.
 DOT = ""
 
@@ -25,6 +29,7 @@ _STATES: Mapping[str, tuple[Colour, str]] = {
     _Run.SKIPPED: (Colour.GREY, "minus"),
     _Lab.DONE: (SUCCEEDED.colour, SUCCEEDED.icon),
     "late": (Colour.AMBER, "clock"),
+    SETTLED: (SUCCEEDED.colour, SUCCEEDED.icon),
 }
 LOOKS: Mapping[str, Outcome] = {
     **{str(words): Outcome(str(words), 0, colour, icon) for words, (colour, icon) in _STATES.items()},
@@ -33,5 +38,10 @@ LOOKS: Mapping[str, Outcome] = {
 
 
 def look_of(words: str) -> Outcome:
-    """The colour and icon of a state or an outcome, by its word; grey with a line for one that has none."""
+    """The colour and icon of a state or an outcome, by its word; grey with a line for one that has none.
+
+    What came after an outcome (sequels.py) has the look of what is settled.
+    """
+    if THEN in words:
+        return Outcome(words, 0, SUCCEEDED.colour, SUCCEEDED.icon)
     return LOOKS.get(words, Outcome(words, 0, Colour.GREY, "minus"))

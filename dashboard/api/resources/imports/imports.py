@@ -26,10 +26,12 @@ from importer.engine.plan.option_specs import MOST_PARALLELISM, named
 from importer.jobs import report
 from importer.jobs.actions import again as job_again
 from importer.jobs.actions import commands
+from importer.jobs.actions.dismissal import dismiss
 from importer.jobs.actions.obstacles import end_without, try_now
 from importer.jobs.steps.table_backup import drop_backup, restore_backup
 from importer.models import ImportJob
 from importer.models.outcomes import outcome, outcome_words
+from importer.models.outcomes.sequels import sequel
 from importer.preparation import examination, presets
 from importer.preparation.request import options_of
 from importer.retention import ended_jobs
@@ -46,6 +48,7 @@ class ImportOut(Schema):
     table: str
     status: Annotated[str, Field(json_schema_extra={"enum": ImportJob.Status.values})]
     outcome: Annotated[str, Field(description="In words; the status while the import is under way.")]
+    then: Annotated[str | None, Field(description="What settled an import that did not end well, in words.")]
     ended: bool
     created_at: datetime
     created_by: str | None
@@ -134,6 +137,7 @@ def show(job: ImportJob) -> dict[str, Any]:
         "table": job.table,
         "status": job.status,
         "outcome": outcome_words(job),
+        "then": later.words if (later := sequel(job)) else None,
         "ended": outcome(job) is not None,
         "created_at": job.created_at,
         "created_by": job.created_by.get_username() if job.created_by else None,
@@ -220,6 +224,7 @@ def _acts(word: str, path: str, about: str, act: Callable[[int], Any]) -> None:
 _acts("Pause", "pause", "Start no more chunks; those that load are loaded to their end.", commands.pause)
 _acts("Resume", "resume", "Continue after a pause.", commands.resume)
 _acts("Cancel", "cancel", "Committed rows stay, except in a staging table.", commands.cancel)
+_acts("Dismiss", "dismiss", "Say that nobody needs to look at how it ended; who says so is kept.", dismiss)
 _acts("Restore the old table", "restore", "Give the old table of mode replace its name back.", restore_backup)
 _acts("Drop the old table", "drop-backup", "Drop the old table that mode replace keeps.", drop_backup)
 _acts("Put the table back now", "restore-now", "Try at once what is tried again from time to time.", try_now)

@@ -62,6 +62,13 @@ def cancel_run(request: HttpRequest, id: int) -> Any:
     return serialization.run(_run(id))
 
 
+@router.post("runs/{int:id}/dismiss", response=dict[str, Any], url_name="api_run_dismiss", summary="Dismiss a run")
+def dismiss_run(request: HttpRequest, id: int) -> Any:
+    """Say that nobody needs to look at how a run and its imports ended; who says so is kept."""
+    schedules.dismiss(_run(id))
+    return serialization.run(_run(id))
+
+
 @router.post(
     "runs/{int:id}/again",
     response=list[dict[str, Any]],

@@ -1,0 +1,186 @@
+"""What came after an import or a run that did not end well, such as "failed, then repaired by import 12".
+
+Home, lists, pages, messages, commands and the API ask here. An outcome without a sequel still needs a person.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Max, Min, Q
+
+from importer.models.job import ImportJob
+from importer.models.outcomes import COMPLETE_IMPORTS, outcome, outcome_words
+from importer.models.outcomes.looks import NO_NEW_FILE, THEN
+from importer.models.outcomes.reloaded_rows import rows_missing, rows_taken
+from importer.models.outcomes.runs import outcome_of_run
+from importer.models.schedule import DiscoveredFile, ScheduleRun
+
+REPAIRED, REPEATED, ANSWERED, ARRIVED, DISMISSED = "repaired", "repeated", "answered", "arrived", "dismissed"
+Status = ImportJob.Status
+File = DiscoveredFile.Outcome
+# Which imports can have a sequel: they failed, or rejected rows.
+_UNWELL = Q(status=Status.FAILED) | Q(status=Status.SUCCEEDED, restored_at=None) & (
+    Q(rejected_rows__gt=0) | Q(balanced=False)
+)
+
+
+@dataclass(frozen=True)
+class Sequel:
+    """How something that did not end well was settled: in one of the words above, by an import, a run or a person."""
+
+    how: str
+    by: str
+    job: int | None = None
+
+    @property
+    def words(self) -> str:
+        return f"{self.how} by {self.by}" if self.by else self.how
+
+
+def _by_import(how: str, job: int) -> Sequel:
+    return Sequel(how, f"import {job}", job)
+
+
+def sequels(keys: Iterable[int]) -> dict[int, Sequel]:
+    """The sequels of these imports, by primary key; of those without one that need a person nothing."""
+    # As a list: MySQL takes no limit in a subquery.
+    unwell = ImportJob.objects.filter(_UNWELL, pk__in=list(keys)).select_related("source", "dismissed_by")
+    taken = rows_taken([job.pk for job in unwell if job.rejected_rows])
+    found, failed = {}, []
+    for job in unwell:
+        if job.dismissed_at:
+            found[job.pk] = _dismissed(job)
+        if taken.get(job.pk, 0) >= job.rejected_rows and (by := _repaired_by(job)) is not None:
+            found[job.pk] = _by_import(REPAIRED, by)
+        elif job.status == Status.FAILED or not job.balanced:
+            failed.append(job)
+    return found | {pk: _by_import(REPEATED, by) for pk, by in _repeated_by(failed).items()}
+
+
+def sequel(job: ImportJob) -> Sequel | None:
+    """The sequel of an import; None of one that ended well, is under way, or still needs a person."""
+    ended = outcome(job)
+    return sequels([job.pk]).get(job.pk) if ended and ended.is_unwell else None
+
+
+def needs_a_person(job: ImportJob) -> bool:
+    """Whether the import did not end well, and nothing has settled that."""
+    ended = outcome(job)
+    return bool(ended and ended.is_unwell) and sequel(job) is None
+
+
+def told(job: ImportJob, known: Mapping[int, Sequel] | None = None) -> str:
+    """The outcome of an import with what came after it, in words; the status of one that is under way.
+
+    `known`: sequels() of several imports.
+    """
+    return after(outcome_words(job), sequel(job) if known is None else known.get(job.pk))
+
+
+def after(words: str, its: Sequel | None) -> str:
+    """An outcome in words, with its sequel."""
+    return f"{words}{THEN}{its.words}" if its else words
+
+
+def run_sequels(keys: Iterable[int]) -> dict[int, Sequel]:
+    """The sequels of these runs of schedules: each file that was not loaded, or not whole, has been dealt with."""
+    needing = ScheduleRun.objects.filter(
+        Q(status__in=ScheduleRun.UNSUCCESSFUL) | Q(files__job__rejected_rows__gt=0), pk__in=list(keys)
+    )
+    runs = {run.pk: run for run in needing.select_related("dismissed_by", "schedule").distinct()}
+    files = DiscoveredFile.objects.filter(
+        Q(outcome__in=(File.FAILED, File.NEEDS_ANSWER)) | Q(job__rejected_rows__gt=0), run__in=runs
+    ).select_related("job", "schedule", "run")
+    of_run: dict[int, list[DiscoveredFile]] = {pk: [] for pk in runs}
+    for each in files:
+        of_run[each.run_id].append(each)
+    of_jobs = sequels([each.job_id for each in files if each.job_id])
+    found = {pk: _of_run(run, of_run[pk], of_jobs) for pk, run in runs.items()}
+    return {pk: its for pk, its in found.items() if its}
+
+
+def told_of_run(run: ScheduleRun, known: Mapping[int, Sequel] | None = None) -> str:
+    """The outcome of a run with what came after it, in words. `known`: run_sequels() of several runs."""
+    known = run_sequels([run.pk]) if known is None else known
+    return after(outcome_of_run(run), known.get(run.pk))
+
+
+def _dismissed(thing: ImportJob | ScheduleRun) -> Sequel:
+    return Sequel(DISMISSED, thing.dismissed_by.get_username() if thing.dismissed_by else "")
+
+
+def _repaired_by(job: ImportJob) -> int | None:
+    """The import that brought the last of the rejected rows, if all other rows of the file are settled."""
+    unfinished = job.stages and not job.finished
+    settled = job.scan_finished and job.accounted_rows >= job.scanned_rows and not job.proof_is_broken
+    if not job.rejected_rows or unfinished or not settled or rows_missing(job):
+        return None
+    last: int | None = COMPLETE_IMPORTS.filter(rejects_of=job).aggregate(last=Max("pk"))["last"]
+    return last
+
+
+def _repeated_by(failed: Iterable[ImportJob]) -> dict[int, int]:
+    """The last complete import of the file of each, or of one with its content, into its table, if it is a later one.
+
+    Looked up once for all: a search for each of hundreds of imports of one file takes the square of their number.
+    """
+    jobs = list(failed)
+    contents = {job.source.fingerprint for job in jobs} - {""}
+    same = Q(source__in={job.source_id for job in jobs}) | Q(source__fingerprint__in=contents)
+    columns = ("target", "schema_name", "table_name")
+    last: dict[tuple[object, ...], int] = {}
+    later = COMPLETE_IMPORTS.filter(same) if jobs else COMPLETE_IMPORTS.none()
+    each_file = later.order_by().values_list("source", "source__fingerprint", *columns).annotate(last=Max("pk"))
+    for source, content, *table, pk in each_file:
+        for file in {source, content} - {""}:
+            last[file, *table] = max(pk, last.get((file, *table), 0))
+    found = {}
+    for job in jobs:
+        table = (job.target_id, job.schema_name, job.table_name)
+        by = max(last.get((file, *table), 0) for file in (job.source_id, job.source.fingerprint))
+        if by > job.pk:
+            found[job.pk] = by
+    return found
+
+
+def _of_run(run: ScheduleRun, files: list[DiscoveredFile], of_jobs: Mapping[int, Sequel]) -> Sequel | None:
+    settled = [_of_file(each, of_jobs) for each in files]
+    known = [each for each in settled if each]
+    if not files:
+        known = [its] if (its := _arrival(run)) else []
+    if known and len(known) == len(settled or known):
+        # The worst first: what a person has repaired says more than what was repeated.
+        return max(known, key=lambda each: (each.how == DISMISSED, each.how == REPAIRED, each.job or 0))
+    return _dismissed(run) if run.dismissed_at else None
+
+
+def _of_file(file: DiscoveredFile, of_jobs: Mapping[int, Sequel]) -> Sequel | None:
+    """How a file that a run did not load, or not whole, was settled: by its import, or another of its content."""
+    answered = ANSWERED if file.outcome == File.NEEDS_ANSWER else REPEATED
+    if file.job_id:
+        assert file.job
+        if its := of_jobs.get(file.job_id):
+            return its
+        if file.outcome != File.LOADED and COMPLETE_IMPORTS.filter(pk=file.job_id).exists():
+            return _by_import(answered, file.job_id)
+    if file.outcome == File.LOADED or not file.fingerprint:
+        return None
+    schedule = file.schedule
+    later = COMPLETE_IMPORTS.filter(
+        source__fingerprint=file.fingerprint,
+        target=schedule.target_id,
+        schema_name=schedule.schema_name,
+        table_name=schedule.table_name,
+        created_at__gte=file.run.created_at,
+    )
+    by = later.aggregate(last=Max("pk"))["last"]
+    return _by_import(answered, by) if by else None
+
+
+def _arrival(run: ScheduleRun) -> Sequel | None:
+    """The first later run that has loaded something, after one that failed because no file was there."""
+    if run.note != NO_NEW_FILE.words:
+        return None
+    later = ScheduleRun.objects.filter(schedule=run.schedule_id, due_at__gt=run.due_at, files__outcome=File.LOADED)
+    first = later.aggregate(first=Min("pk"))["first"]
+    return Sequel(ARRIVED, f"run {first}") if first else None
