@@ -1,0 +1,1 @@
+"""The soak: one person does everything at once that others could feel, while another person works."""
