@@ -296,18 +296,23 @@ AUDIT_DAYS = days("AUDIT_DAYS", default=730)
 # Limits for one machine and one user. The size of a chunk is decided by the plan.
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**30)
 UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", default=16 * 2**20)
-# Parts of one person's uploads that arrive at once, at one web host.
-UPLOAD_PARTS_AT_ONCE = env.int("UPLOAD_PARTS_AT_ONCE", default=4)
 # What each person may keep among the uploads; 0: no limit.
 UPLOAD_QUOTA_BYTES = env.int("UPLOAD_QUOTA_BYTES", default=2**40)
 UPLOAD_QUOTA_FILES = env.int("UPLOAD_QUOTA_FILES", default=100_000)
-# How often a person may do something within a minute, and how much a person may have (importer/access/limits.py); 0: no
-# limit.
+# How often a person may do something within a minute, how much a person may have, and how much at a time on each web
+# host (importer/access/limits.py); 0: no limit.
 UPLOADS_PER_MINUTE = env.int("UPLOADS_PER_MINUTE", default=300)
 STARTS_PER_MINUTE = env.int("STARTS_PER_MINUTE", default=60)
 CHECKS_PER_MINUTE = env.int("CHECKS_PER_MINUTE", default=30)
 SCHEDULES_PER_PERSON = env.int("SCHEDULES_PER_PERSON", default=500)
 PRESETS_PER_PERSON = env.int("PRESETS_PER_PERSON", default=1000)
+UPLOADS_UNDER_WAY_PER_PERSON = env.int("UPLOADS_UNDER_WAY_PER_PERSON", default=1000)
+LABS_PER_PERSON = env.int("LABS_PER_PERSON", default=20)
+UPLOAD_PARTS_AT_ONCE = env.int("UPLOAD_PARTS_AT_ONCE", default=4)
+LISTENERS_AT_ONCE = env.int("LISTENERS_AT_ONCE", default=100)
+EXPORTS_AT_ONCE = env.int("EXPORTS_AT_ONCE", default=4)
+# A browser sends at most six requests at a time to one host.
+SEARCHES_AT_ONCE = env.int("SEARCHES_AT_ONCE", default=6)
 # Bytes that are kept free on each disk, and those below which admins are warned.
 KEEP_FREE_BYTES = env.int("KEEP_FREE_BYTES", default=512 * 2**20)
 WARN_FREE_BYTES = env.int("WARN_FREE_BYTES", default=5 * 2**30)

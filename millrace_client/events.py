@@ -9,7 +9,7 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from millrace_client.http import LONGEST_WAIT, TRIES, Server
-from millrace_client.problems import ServerUnreachable
+from millrace_client.problems import TOO_MUCH, ServerProblem, ServerUnreachable
 
 TYPE = "text/event-stream"
 END = "end"
@@ -44,6 +44,9 @@ def events(server: Server, path: str) -> Iterator[Event]:
                 yield event
                 if event.name == END:
                     return
+        except ServerProblem as refused:
+            if refused.status != TOO_MUCH:  # Others of this person listen: a place becomes free when one has ended.
+                raise
         except ServerUnreachable:
             failures += 1
             if failures == TRIES:

@@ -6,7 +6,8 @@ the questions no thread belongs to the listener. A server without the agreement 
 asks again.
 """
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Protocol
 
 FEED = "millrace.feed"  # the key in a WSGI environ
@@ -32,6 +33,7 @@ class Feed:
 
     events: Events | None = None
     seconds: float = 1.0  # between two questions
+    held: ExitStack = field(default_factory=ExitStack)  # what the listener has until it is gone
 
 
 def event(name: str, data: str, number: int | None = None) -> bytes:

@@ -104,6 +104,7 @@ class Front:
             await self._send_events(feed, client)
         finally:
             self._listeners -= 1
+            feed.held.close()
 
     async def _send_events(self, feed: Feed, client: Client) -> None:
         loop, events = asyncio.get_running_loop(), feed.events

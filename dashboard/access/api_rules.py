@@ -82,7 +82,7 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_checks": {"POST": Does("new_findings", replace(OPERATORS, rate=limits.STARTS, recorded=()))},
     "api_imports": {"GET": Does("jobs"), "POST": Does("start_import", _OF_A_FILE)},
     "api_import": {"GET": Does("job"), "DELETE": Does("job_delete")},
-    "api_import_events": {"GET": Does("job_live")},
+    "api_import_events": {"GET": Does("job_live", replace(rules.JOB, places=limits.LISTENERS))},
     "api_import_pause": {"POST": Does("job_pause")},
     "api_import_resume": {"POST": Does("job_resume")},
     "api_import_cancel": {"POST": Does("job_cancel")},

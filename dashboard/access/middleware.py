@@ -1,20 +1,23 @@
 """Runs each request on behalf of its person, and enforces the rule of its URL before the view."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from ipaddress import ip_address, ip_network
 from typing import Any, cast
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 
+from config.serving.events import FEED, Feed
 from config.serving.shares import PERSON
 from dashboard.access.api_rules import READING, asked
 from dashboard.access.bearer import bearer_of, unauthorized, wrong_token
-from importer.access import tokens
+from importer.access import places, tokens
 from importer.access.acting import Somebody, acting_address, acting_as
-from importer.access.limits import TooOften
+from importer.access.limits import TooManyAtOnce, TooOften
 from importer.access.policy import Forbidden
 from importer.models import AccessToken
 
@@ -37,12 +40,18 @@ class PolicyMiddleware:
         user, sender = request.user, request.META.get(PERSON)
         if sender and user.pk:
             sender.name = str(user.pk)
-        with acting_as(user):
-            response = self.get_response(request)
-        if response.streaming and not isinstance(response, FileResponse):
-            # The content is made later, after the request: on behalf of the same person.
-            streamed = cast(StreamingHttpResponse, response)
-            streamed.streaming_content = _made_as(user, cast(Iterable[bytes], streamed.streaming_content))
+        with ExitStack() as held:
+            request.held = held  # type: ignore[attr-defined]
+            with acting_as(user):
+                response = self.get_response(request)
+            feed: Feed | None = request.META.get(FEED)
+            if feed and feed.events:
+                feed.held = held.pop_all()
+            if response.streaming and not isinstance(response, FileResponse):
+                # The content is made later, after the request: on behalf of the same person.
+                streamed = cast(StreamingHttpResponse, response)
+                content = cast(Iterable[bytes], streamed.streaming_content)
+                streamed.streaming_content = _Content(user, content, held.pop_all())
         return response
 
     def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> HttpResponse | None:
@@ -67,6 +76,8 @@ class PolicyMiddleware:
             if token and not wanted.rule.public:
                 tokens.require_scope(token, wanted.rule.scope_for(reads))
             wanted.rule.check(reads, kwargs)
+            if wanted.rule.places and (place := places.take(wanted.rule.places, cast(User, request.user))):
+                request.held.enter_context(place)  # type: ignore[attr-defined]
         except TooOften as refused:
             request.problem = refused  # type: ignore[attr-defined]
             return _too_often(request, refused)
@@ -104,18 +115,31 @@ def _too_often(request: HttpRequest, refused: TooOften) -> HttpResponse:
     """A page for who asks for one; the reason alone for scripts, which show it themselves."""
     # A script that names no type says */*.
     if "text/html" in request.headers.get("Accept", "") and not request.htmx:  # type: ignore[attr-defined]
-        answer = render(request, "429.html", {"reason": str(refused)}, status=429)
+        at_once = isinstance(refused, TooManyAtOnce)
+        answer = render(request, "429.html", {"reason": str(refused), "at_once": at_once}, status=429)
     else:
         answer = HttpResponse(str(refused), status=429, content_type="text/plain; charset=utf-8")
     answer.headers["Retry-After"] = str(refused.seconds)
     return answer
 
 
-def _made_as(user: Somebody, parts: Iterable[bytes]) -> Iterator[bytes]:
-    source = iter(parts)
-    while True:
-        with acting_as(user):
-            part = next(source, None)
+class _Content:
+    """The parts of an answer, each made on behalf of the person. The places are held until the last, or close()."""
+
+    def __init__(self, user: Somebody, parts: Iterable[bytes], held: ExitStack) -> None:
+        self._user, self._parts, self._held = user, iter(parts), held
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        with acting_as(self._user):
+            part = next(self._parts, None)
         if part is None:
-            return
-        yield part
+            self.close()
+            raise StopIteration
+        return part
+
+    def close(self) -> None:
+        """Let go of the places."""
+        self._held.close()

@@ -42,7 +42,6 @@ STATUS: dict[type[Problem], int] = {
     QuotaExceeded: 413,
     sources.UploadBusy: 423,
     StoreAway: 503,
-    parts.TooManyParts: 429,
     parts.ChecksumMismatch: 460,
     DiskFull: 507,
 }

@@ -45,7 +45,8 @@ class Rule:
     - `no_token`: only for somebody who is signed in with a browser: accounts, people, and approvals.
     - `scope`: what a token needs to change something by it; to read, it needs Scope.READ, except for people and
       metrics, which have scopes of their own.
-    - `rate`: how often a person may change something by it.
+    - `rate`: how often a person may change something by it. `places`: how many of its answers a person may be getting
+      at a time.
     - `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
     - `shows_rows`: reading it is in the audit log, too, as often as Entry.seldom says: it has pages of rows.
     """
@@ -62,6 +63,7 @@ class Rule:
     no_token: bool = False
     scope: Scope = Scope.IMPORT
     rate: limits.Rate | None = None
+    places: limits.Places | None = None
     recorded: tuple[str, ...] = CHANGES
     shows_rows: bool = False
 
@@ -134,13 +136,14 @@ SIGN_IN = Rule(public=True, no_token=True, recorded=())
 # Names of allauth's pages, which are all about the person's own account.
 ACCOUNT_NAMES = ("account_", "mfa_", "usersessions_", "socialaccount_", "openid_connect_")
 LISTED = Rule()
+SEARCHED = Rule(places=limits.SEARCHES)
 OPERATORS = Rule(operator=True)
 JOB, OWN_JOB = Rule(ImportJob), Rule(ImportJob, owner=True)
 # Approving and refusing what others have started: by a person with a browser, or a token that is for it.
 JOB_DECISION, LAB_DECISION = (Rule(each, no_token=True, scope=Scope.APPROVE) for each in (ImportJob, Lab))
 # The rows of a file: more than the page of its import.
 ROWS = Rule(ImportJob, look=Level.LOAD, owner=True)
-ROW_FILE = Rule(ImportJob, look=Level.LOAD, owner=True, recorded=("GET",))
+ROW_FILE = Rule(ImportJob, look=Level.LOAD, owner=True, recorded=("GET",), places=limits.EXPORTS)
 FILE = Rule(SourceFile, look=Level.LOAD)
 SCHEDULE = Rule(Schedule, scope=Scope.SCHEDULE)
 SCHEDULE_FORM = replace(SCHEDULE, look=Level.LOAD)
@@ -231,12 +234,12 @@ RULES: dict[str, Rule] = {
     "run_cancel": Rule(ScheduleRun, scope=Scope.SCHEDULE),
     "run_dismiss": Rule(ScheduleRun, scope=Scope.SCHEDULE),
     "run_again": Rule(ScheduleRun, scope=Scope.SCHEDULE, rate=limits.STARTS),
-    "history": LISTED,
-    "history_compare": LISTED,
-    "history_chart": LISTED,
-    "history_values": LISTED,
-    "history_csv": LISTED,
-    "history_json": LISTED,
+    "history": SEARCHED,
+    "history_compare": SEARCHED,
+    "history_chart": SEARCHED,
+    "history_values": SEARCHED,
+    "history_csv": replace(LISTED, places=limits.EXPORTS),
+    "history_json": replace(LISTED, places=limits.EXPORTS),
     "labs": LISTED,
     "lab_new": replace(OPERATORS, rate=limits.STARTS),
     "lab_experiments": LISTED,
@@ -294,7 +297,7 @@ RULES: dict[str, Rule] = {
     "api_docs": LISTED,
     "api_schema": PUBLIC,
     "audit": Rule(admin="read the audit log"),
-    "audit_csv": Rule(admin="read the audit log", recorded=("GET",)),
+    "audit_csv": Rule(admin="read the audit log", recorded=("GET",), places=limits.EXPORTS),
 }
 
 

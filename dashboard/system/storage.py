@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from importer.access import limits
 from importer.access.policy import is_admin
 from importer.engine.errors import Problem
 from importer.models import ImportJob, SourceFile
@@ -42,6 +43,7 @@ def storage(request: HttpRequest) -> HttpResponse:
         "kept": quotas.kept_for(request.user),
         "quota_bytes": settings.UPLOAD_QUOTA_BYTES,
         "quota_files": settings.UPLOAD_QUOTA_FILES,
+        "limits": limits.overview(request.user),
     }
     if is_admin(request.user):
         context |= vars(overview(now)) | {"warned": settings.WARN_FREE_BYTES}

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from importer import queue
-from importer.access import approval
+from importer.access import approval, limits
 from importer.access.policy import require
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
@@ -102,7 +102,7 @@ def create(
     if request.schema not in ("", prepared.table.schema):
         require(Level.LOAD, prepared.target, request.schema, scratch_tables.PREFIX)
     choice = choose(prepared, request, of_job)
-    return Lab.objects.create(
+    lab = Lab(
         **prepared.recipe,
         of_job=of_job,
         source=prepared.source,
@@ -120,6 +120,9 @@ def create(
         combinations_json=choice.tried,
         left_out_json=choice.left_out,
     )
+    with limits.one_more(limits.LABS, user):
+        lab.save()
+    return lab
 
 
 def create_from_job(job: ImportJob, request: LabRequest, user: User | None = None) -> Lab:

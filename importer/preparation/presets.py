@@ -48,7 +48,7 @@ def save(name: str, prepared: PreparedImport, user: User | None = None) -> Mappi
     Raises Problem if the name is taken or invalid, TooMany if the user has as many as allowed.
     """
     preset = MappingPreset(**_recipe(prepared), created_by=user)
-    with limits.one_more(limits.PRESETS, MappingPreset, user):
+    with limits.one_more(limits.PRESETS, user):
         _name(preset, name)
     return preset
 
@@ -71,7 +71,7 @@ def _recipe(prepared: PreparedImport) -> dict[str, Any]:
 def save_from_job(name: str, job: ImportJob, user: User | None = None) -> MappingPreset:
     """Save a job's settings as a preset. Raises Problem as save() does, and if its table no longer exists."""
     preset = MappingPreset(**recipe_of(job), created_by=user, used_at=timezone.now())
-    with limits.one_more(limits.PRESETS, MappingPreset, user):
+    with limits.one_more(limits.PRESETS, user):
         _name(preset, name)
     return preset
 
@@ -178,7 +178,7 @@ def save_exported(preset: ExportedPreset, target: Target, table_name: str, user:
     """
     saved = unsaved(preset, target, table_name or preset.table.rpartition(".")[2])
     saved.created_by = user
-    with limits.one_more(limits.PRESETS, MappingPreset, user):
+    with limits.one_more(limits.PRESETS, user):
         _name(saved, preset.name)
     return saved
 

@@ -117,7 +117,7 @@ def _create(
     require_grants(schedule)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
-    with limits.one_more(limits.SCHEDULES, Schedule, user):
+    with limits.one_more(limits.SCHEDULES, user):
         schedule.save()
         if job:
             past_import.record(schedule, job)

@@ -12,6 +12,7 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from importer.access import limits
 from importer.engine.errors import SourceProblem
 from importer.models import SourceFile
 from importer.sources import quotas
@@ -48,12 +49,12 @@ def begin(name: str, size: int, user: User | None) -> SourceFile:
     """Begin the upload of a file of `size` bytes.
 
     Raises NotOffered, StoreAway, SourceProblem for a size of 0, TooLarge over UPLOAD_MAX_BYTES, QuotaExceeded if the
-    user keeps too much.
+    user keeps too much, TooManyAtOnce if the user has as many uploads under way as allowed.
     """
     store = _offering_store()
     shown, key = announced(name, size), uuid4()
     address = address_of_upload(store, key)
-    with quotas.counted(user, shown, 1, size):
+    with limits.one_more(limits.UNDER_WAY, user), quotas.counted(user, shown, 1, size):
         upload = store.presigned_upload(address).create()
         return SourceFile.objects.create(
             key=key, name=shown, path=address, size=size, store_upload=upload.id, uploaded_by=user

@@ -4,12 +4,10 @@ The bytes of a part go into the upload's file as they come, behind those that ar
 Part.finish(). What `SourceFile.received` counts never changes again, so a reader may follow it while more arrives.
 """
 
-import fcntl
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +15,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from config.environment import private_folder
+from importer.access import limits, places
 from importer.engine.errors import DiskFull, SourceProblem, full_disk_as
 from importer.engine.source.file_signature import NoCSV, refuse_other_kinds
 from importer.models import SourceFile
@@ -37,12 +35,6 @@ from importer.sources.uploads import (
 )
 
 ALGORITHMS = ("sha1", "sha256")  # tus 1.0 asks for SHA-1
-
-
-class TooManyParts(SourceProblem):
-    """The person sends as many parts at once as one may."""
-
-    seconds = 5  # after which the sender asks again for a place
 
 
 class ChecksumMismatch(SourceProblem):
@@ -167,12 +159,12 @@ def open_part(
     """A part of `length` bytes that continues the upload at `offset`. A sender takes one of the places of the person.
 
     Raises WrongOffset unless `offset` is the present end, TooLarge past the announced size, UploadBusy while another
-    part arrives, UploadGone after a removal, TooManyParts while the sender has no free place. Raises DiskFull without
+    part arrives, UploadGone after a removal, TooManyAtOnce while the sender has no free place. Raises DiskFull without
     room for the part, and removes the upload.
     """
     with ExitStack() as held:
         if sender:
-            held.enter_context(_place_of(sender))
+            held.enter_context(places.take(limits.PARTS, sender) or nullcontext())
         descriptor = held.enter_context(locked(source))
         refresh(source)
         if offset != source.received:
@@ -210,25 +202,3 @@ def fill(part: Part, stream: Stream, length: int) -> None:
         if not piece or not part.write(piece):
             return
         length -= len(piece)
-
-
-@contextmanager
-def _place_of(person: User) -> Iterator[None]:
-    """One of the places of a person, in all processes of this machine; the kernel frees those of a killed process."""
-    folder = private_folder(settings.VAR_DIR / "run" / "parts")
-    for number in range(settings.UPLOAD_PARTS_AT_ONCE):
-        descriptor = os.open(folder / f"{person.pk}-{number}", os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            continue
-        try:
-            yield
-        finally:
-            os.close(descriptor)
-        return
-    raise TooManyParts(
-        f"{settings.UPLOAD_PARTS_AT_ONCE} parts of your uploads are arriving already, as many as one person may send.",
-        advice="Wait until one has arrived; then this upload continues.",
-    )

@@ -16,7 +16,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from importer import queue
-from importer.access import policy
+from importer.access import limits, policy
 from importer.engine.errors import DiskFull, NoConnection, Problem, SourceProblem, full_disk_as
 from importer.engine.source.file_signature import NoCSV
 from importer.models import Examination, ImportJob, SourceFile, SourceMember
@@ -87,13 +87,13 @@ def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
     """Create an empty file and its row, ready for its parts (parts.py). Sizes are bytes.
 
     Raises SourceProblem for a size of 0, TooLarge over UPLOAD_MAX_BYTES, DiskFull if the disk has no room for it,
-    QuotaExceeded if the user keeps too much.
+    QuotaExceeded if the user keeps too much, TooManyAtOnce if the user has as many uploads under way as allowed.
     """
     shown = announced(name, size)
     settings.UPLOAD_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     key = uuid.uuid4()
     path = settings.UPLOAD_DIR / str(key)
-    with quotas.counted(user, shown, 1, size):
+    with limits.one_more(limits.UNDER_WAY, user), quotas.counted(user, shown, 1, size):
         require_room(shown, size)
         with full_disk_as(lambda: disk_full(shown)):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -8,9 +8,11 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from dashboard.access.api_rules import API
 from dashboard.access.rules import RULES
-from importer.access import limits
+from importer.access import limits, places
 from importer.access.acting import acting_as
+from importer.access.limits import TooManyAtOnce
 from importer.management.rules import RULES as COMMAND_RULES
 from importer.models import AuditEvent, ImportJob, LimitCount
 from tests.dashboard import test_rules
@@ -21,6 +23,7 @@ from tests.targets import saved_target
 
 things = test_rules.things
 LIMITED = sorted(name for name, rule in RULES.items() if rule.rate)
+PLACED = sorted(name for name, rule in RULES.items() if rule.places)
 HTMX = {"HX-Request": "true"}
 
 
@@ -58,6 +61,34 @@ def test_an_address_that_is_used_too_often_says_when_it_goes_on(client, things):
         assert f"Try again in {answer['Retry-After']} second" in shown, name
         assert test_rules.everything() == before, name
         assert AuditEvent.objects.get(action=name).outcome == AuditEvent.Outcome.REFUSED, name
+
+
+def test_each_kind_of_places_is_one_of_addresses():
+    asked = [*RULES.values(), *(does.rule for methods in API.values() for does in methods.values())]
+    assert {rule.places for rule in asked if rule.places} == set(limits.PLACES) - {limits.PARTS}
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_who_gets_as_many_answers_as_allowed_waits_and_others_do_not(name: str, client, things, settings):
+    root, other = User.objects.get(username="root"), admin("other")
+    kind = RULES[name].places
+    assert kind
+    setattr(settings, kind.setting, 1)
+    taken = places.take(kind, root)
+    assert taken
+    client.force_login(root)
+    answer = client.get(address(name, things), headers={"Accept": "text/html"})
+    assert (answer.status_code, answer["Retry-After"]) == (429, str(kind.seconds))
+    assert "at once already" in answer.content.decode()
+    client.force_login(other)
+    for _ in range(2):
+        answer = client.get(address(name, things))
+        assert answer.status_code != 429
+        if answer.streaming:
+            with pytest.raises(TooManyAtOnce):
+                places.take(kind, other)
+            assert b"".join(answer.streaming_content)
+    taken.close()
 
 
 @pytest.mark.parametrize("headers", [{"Accept": "text/html", **HTMX}, {"Accept": "*/*"}, {}])

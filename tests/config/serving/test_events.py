@@ -15,7 +15,11 @@ class Source:
     """Tells these pieces one after the other, b"" for no news; is over after the last one, or never."""
 
     def __init__(self, *pieces: bytes, ends: bool = True) -> None:
-        self._pieces, self._ends, self.looks = list(pieces), ends, 0
+        self._pieces, self._ends, self.looks, self.let_go_of = list(pieces), ends, 0, 0
+
+    def let_go(self) -> None:
+        """Count a listener who is gone."""
+        self.let_go_of += 1
 
     def news(self) -> bytes:
         self.looks += 1
@@ -34,6 +38,8 @@ def telling(source: Source | None) -> Callable[..., Any]:
             return echo(environ, start)
         feed: Feed = environ[FEED]
         feed.events, feed.seconds = source, 0
+        if source:
+            feed.held.callback(source.let_go)
         start("200 OK" if source else "403 Forbidden", [("Content-Type", TYPE), ("Content-Length", "0")])
         return [b""]
 
@@ -72,6 +78,7 @@ def test_listeners_take_no_thread_and_one_that_is_gone_is_forgotten():
             each.cancel()
         while served._listeners:
             await asyncio.sleep(0)
+        assert source.let_go_of == len(listeners), "what each of them had is free again"
 
     in_time(test)
 

@@ -4,6 +4,7 @@ import hashlib
 
 import pytest
 
+from importer.access.limits import TooManyAtOnce
 from importer.models import SourceFile
 from importer.sources import parts, uploads
 from tests.people import operator
@@ -88,7 +89,7 @@ class TestPlaces:
     def test_a_person_has_so_many_and_others_have_their_own(self, ann, settings):
         settings.UPLOAD_PARTS_AT_ONCE = 2
         first, second = (parts.open_part(begun(), 0, 6, None, ann) for _ in range(2))
-        with pytest.raises(parts.TooManyParts, match="2 parts of your uploads are arriving already"):
+        with pytest.raises(TooManyAtOnce, match="2 parts of uploads that arrive at once already"):
             parts.open_part(begun(), 0, 6, None, ann)
         parts.open_part(begun(), 0, 6, None, operator("bob")).close()
         first.close()

@@ -12,12 +12,13 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from importer.access import limits
+from importer.access import limits, places
 from importer.models import AccessToken, AnsweredRequest, ImportJob, LimitCount, SourceFile, Target
 from importer.sources import parts
 from importer.sources.continuing import LEFT_AFTER, READ_AT_ONCE, BeingCompared
@@ -253,10 +254,10 @@ class TestUploads:
     def test_wait_for_a_place_among_the_parts_of_the_person(self, millrace, ann, orders, settings, monkeypatch):
         with ExitStack() as others:
             for _ in range(settings.UPLOAD_PARTS_AT_ONCE):
-                others.enter_context(parts._place_of(ann))
+                others.enter_context(cast(Any, places.take(limits.PARTS, ann)))
             waits = act_in_waits(monkeypatch, uploads, lambda waits: waits > uploads.TRIES and others.close())
             key = millrace.upload(orders)
-        assert set(waits) == {parts.TooManyParts.seconds}
+        assert set(waits) == {limits.PARTS.seconds}
         assert SourceFile.objects.get(key=key).file.read_bytes() == ROWS
 
     def test_wait_where_the_person_has_begun_as_many_as_allowed(self, millrace, ann, orders, monkeypatch):
