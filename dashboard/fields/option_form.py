@@ -8,8 +8,8 @@ from django import forms
 from dashboard.fields.option_values import option_field
 from dashboard.formatting import size
 from importer.engine.errors import Problem
-from importer.engine.mysql.global_variables import SERVER_VARIABLES
-from importer.engine.mysql.session_variables import SESSION_VARIABLES
+from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
 from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.plan.option_kinds import NONE
 from importer.engine.plan.option_specs import OPTIONS, Group, OptionSpec

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from importer.engine.errors import Problem
-from importer.engine.mysql.global_variables import SERVER_VARIABLES
-from importer.engine.mysql.session_variables import SESSION_VARIABLES
-from importer.engine.mysql.variables import Variable
+from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
+from importer.engine.mysql.variables.variable import Variable
 from importer.engine.plan.option_specs import OPTIONS, SPEED
 from importer.engine.plan.option_specs import Group as OptionGroup
 

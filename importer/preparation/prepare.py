@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -19,6 +19,7 @@ from importer.engine.mapping.columns import (
 )
 from importer.engine.mapping.new_table.filled_columns import for_fields
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
+from importer.engine.mysql.answers import ASKING_SECONDS, within
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.server_info import Server, read_server
@@ -127,6 +128,7 @@ NO_ANSWERS: Mapping[str, str] = {}
 AS_DETECTED = ImportRequest()
 
 
+@within(ASKING_SECONDS)
 def prepare(
     source: SourceFile,
     target: Target,
@@ -144,7 +146,7 @@ def prepare(
     """
     schema, name = require_load(target, table_name)
     with explain(str(target.address)) if known else connect(target.address) as opened:
-        connection, table = known or (opened, None)
+        connection, table = known or (cast(Connection, opened), None)
         server, profiled = _server(connection, target), profiled or _profiled(source)
         look = _Look(connection, server, source, target, (schema, name), request, profiled, table)
         read, request = settle(look.read, request, answers, source.name)

@@ -5,15 +5,16 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from math import inf
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import MySQLdb
-from MySQLdb.connections import Connection
 from MySQLdb.constants import CLIENT, CR, ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, checked_addresses, effective, is_socket
+from importer.engine.mysql.answers import Connection, library
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.infile.buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
 from importer.engine.mysql.sign_in.authentication import method_options, withheld
@@ -122,10 +123,12 @@ class LoaderConnection(Connection):
         """In this context a load gets the pieces of `feed`. An exception of the feed is raised in place of others."""
         # The buffer of an earlier load has an error of its own, and stays if the server requests no file.
         self.feed, self._buffer = feed, None
+        # The time of the answer begins at the end of the feed.
+        answer_seconds, self.answer_seconds = self.answer_seconds, inf
         try:
             yield
         finally:
-            self.feed = None
+            self.feed, self.answer_seconds = None, answer_seconds
             if self._buffer and self._buffer.error:
                 raise self._buffer.error
 
@@ -145,7 +148,8 @@ class LoaderConnection(Connection):
         return 0
 
     def _end(self, _state: int) -> None:
-        """Nothing to release: the feed belongs to its caller."""
+        """The server has all of the feed, which belongs to its caller."""
+        self.sent()
 
     def _error(self, _state: int, buffer: int, size: int) -> int:
         message = b"Millrace refused to serve this file, or could not read its source"
@@ -155,9 +159,6 @@ class LoaderConnection(Connection):
 
 AnyConnection = TypeVar("AnyConnection", bound=Connection)
 
-# This resolves the client library that mysqlclient links, and no other (server-behaviour.md, The local-infile
-# callback).
-library = ctypes.CDLL(MySQLdb._mysql.__file__)
 library.mysql_set_local_infile_handler.argtypes = [ctypes.c_void_p, BEGIN, READ, END, ERROR, ctypes.c_void_p]
 library.mysql_set_local_infile_handler.restype = None
 library.mysql_get_ssl_cipher.argtypes = [ctypes.c_void_p]

@@ -1,6 +1,8 @@
 """Translates errors of the server and the client library into messages that say what to do next."""
 
+import logging
 import re
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,7 +11,13 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem, TargetUnreachable
+from importer.engine.mysql.answers import CUT
 from importer.engine.mysql.quoting import quote_database
+
+logger = logging.getLogger(__name__)
+
+OURS = "importer.engine."
+READS = ("fetch_all", "fetch_row")
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,13 @@ _NO_GREETING = Meaning(
 )
 # What the client library's text for error 2013 has in it before a server has sent its greeting (MariaDB Connector/C).
 _BEFORE_GREETING = "handshake: reading initial communication packet"
-_UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST, _NO_GREETING)
+_CUT = Meaning(
+    "",
+    "Check host and port, and the load of the server: one that works is quicker, and shorter in its answers.",
+    True,
+)
+_UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST, _NO_GREETING, _CUT)
+MOST_TEXT = 1000  # characters of a server's text in a message; its own have at most 512
 _LOCAL_REFUSED = Meaning(
     "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
 )
@@ -168,12 +182,30 @@ def is_lost(error: MySQLdb.Error) -> bool:
 def explain(where: str, kind: type[TargetProblem] = TargetProblem) -> Iterator[None]:
     """Turn a MySQL error inside the block into a TargetProblem with `where` (the server) and advice.
 
-    It is a TargetUnreachable if no server answers, else of the `kind`.
+    It is a TargetUnreachable if no server answers, else of the `kind`. So is an error of Python that arises where
+    answers are read, such as from a word in the place of a number.
     """
     try:
         yield
     except MySQLdb.Error as error:
         raise _problem(error, where, kind) from error
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        if not _arose_in_an_answer(error):
+            raise
+        logger.warning("An answer of %s could not be read.", where, exc_info=error)
+        raise TargetProblem(
+            f"The server gives an answer that no MySQL or MariaDB server gives ({type(error).__name__}).",
+            where=where,
+            advice="Check that the target's host and port are those of a MySQL or MariaDB server.",
+        ) from error
+
+
+def _arose_in_an_answer(error: Exception) -> bool:
+    """Whether the error arose in a module that reads the answers of servers: it has one of the names of READS."""
+    ours = [
+        frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_globals["__name__"].startswith(OURS)
+    ]
+    return any(name in ours[-1].f_globals for name in READS)
 
 
 def message_of(error: MySQLdb.Error) -> str:
@@ -184,7 +216,8 @@ def message_of(error: MySQLdb.Error) -> str:
     """
     if repr(error.args).endswith(", <NULL>)"):
         return "The message is not readable."
-    return str(error.args[1]) if len(error.args) > 1 else str(error)
+    text = str(error.args[1]) if len(error.args) > 1 else str(error)
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} ..."
 
 
 def _problem(error: MySQLdb.Error, where: str, kind: type[TargetProblem]) -> TargetProblem:
@@ -197,6 +230,8 @@ def _problem(error: MySQLdb.Error, where: str, kind: type[TargetProblem]) -> Tar
 
 
 def _meaning(number: int, text: str) -> Meaning:
+    if text.startswith(CUT):
+        return _CUT
     if _BEFORE_GREETING in text:
         return _NO_GREETING
     meaning = MEANINGS.get(number, Meaning())

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import MySQLdb
 
-from importer.engine.mysql.connection import Connection, library, mysql_handle
+from importer.engine.mysql.answers import Connection, library
+from importer.engine.mysql.connection import mysql_handle
 
 if TYPE_CHECKING:
     import numpy as np

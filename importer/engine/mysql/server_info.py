@@ -85,6 +85,8 @@ VARIABLES = (
 # the right values (tests/engine/load/test_stored_behind_triggers.py).
 RECOMPUTES: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
 NEVER = (10**6,)
+LONGEST = 4096  # characters of a variable's value that are kept
+MOST_DIGITS = 20  # of a number of 64 bits
 
 _TRIAL = "LOAD DATA INFILE '/millrace_nowhere' INTO TABLE millrace_nowhere"
 
@@ -171,7 +173,7 @@ class Server:
     def number(self, variable: str) -> int | None:
         """A variable's value as a number; None if the flavour does not have the variable or it is no number."""
         value = self.variables.get(variable, "")
-        return int(value) if re.fullmatch(r"-?\d+", value) else None
+        return int(value) if re.fullmatch(rf"-?\d{{1,{MOST_DIGITS}}}", value) else None
 
     @property
     def redo_bytes(self) -> int | None:
@@ -269,5 +271,6 @@ def is_loopback(host: str) -> bool:
     return all(ipaddress.ip_address(str(entry[4][0]).split("%")[0]).is_loopback for entry in addresses)
 
 
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+def _text(value: str | bytes | None) -> str:
+    text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    return text[:LONGEST]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from importer.engine.mysql.session_variables import ISOLATIONS
+from importer.engine.mysql.variables.session_variables import ISOLATIONS
 from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.plan.option_kinds import (
     Choice,

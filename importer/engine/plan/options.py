@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass, field, replace
 
 from importer.engine.errors import Problem
-from importer.engine.mysql.global_variables import SERVER_VARIABLES
-from importer.engine.mysql.session_variables import SESSION_VARIABLES
-from importer.engine.mysql.variables import parse_values
+from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
+from importer.engine.mysql.variables.variable import parse_values
 from importer.engine.plan.option_specs import NORMAL, OPTIONS
 from importer.engine.target import write_modes
 

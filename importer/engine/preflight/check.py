@@ -9,6 +9,7 @@ from dataclasses import replace
 import MySQLdb
 
 from importer.engine.errors import TargetProblem
+from importer.engine.mysql.answers import ASKING_SECONDS, within
 from importer.engine.mysql.connection import Address, Connection, connect
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.server_info import Server, read_server
@@ -42,6 +43,7 @@ DATABASE_STEPS: tuple[Step, ...] = (
 )
 
 
+@within(ASKING_SECONDS)
 def check(address: Address, files_dir: str = "") -> list[Finding]:
     """Connect and run all steps; creates the ledger table if the account may. Takes about a second, two for a server on
     another machine.

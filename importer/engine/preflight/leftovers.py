@@ -1,7 +1,7 @@
 """Checks for leftovers of imports and labs on the target: dropped keys, global variables and scratch tables."""
 
 from importer.engine.mysql.connection import Connection
-from importer.engine.mysql.variables import Value
+from importer.engine.mysql.variables.variable import Value
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.schema import indexes
 from importer.engine.schema.table import existing_tables

@@ -7,7 +7,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import ISOLATION, Connection, execute, fetch_row
 from importer.engine.mysql.server_info import Server
-from importer.engine.mysql.variables import Value
+from importer.engine.mysql.variables.variable import Value
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target.privileges import account, grant, has_privilege
 

@@ -17,7 +17,7 @@ from importer.engine.mysql.connection import Connection, execute, fetch_all, fet
 from importer.engine.mysql.error_messages import is_lost, message_of
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.server_info import Server
-from importer.engine.mysql.variables import Value
+from importer.engine.mysql.variables.variable import Value
 from importer.engine.schema.table import has_table
 from importer.engine.target.privileges import account
 from importer.engine.target.temporary_changes import DeferralRefused

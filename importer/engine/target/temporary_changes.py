@@ -17,7 +17,7 @@ from importer.engine import failpoints
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import is_lost, message_of
-from importer.engine.mysql.variables import Value
+from importer.engine.mysql.variables.variable import Value
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.alter_table import OnDdlProgress
 from importer.engine.schema.indexes import ForeignKey, KeyDefinition, Kind

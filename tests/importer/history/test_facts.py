@@ -9,9 +9,9 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.load import loader
-from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.server_info import SPEED_VARIABLES
-from importer.engine.mysql.session_variables import SESSION_VARIABLES
+from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
 from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, LoadStatements

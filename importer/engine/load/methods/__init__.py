@@ -9,12 +9,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from importer.engine.mysql.connection import Connection, Feed, LoaderConnection
+from importer.engine.mysql.connection import MAX_ERROR_COUNT, Connection, Feed, LoaderConnection
 
 _INFO = re.compile(r"Records: (\d+)\s+Deleted: (\d+)\s+Skipped: (\d+)\s+Warnings: (\d+)")
-
-# Warnings that are fetched from the client library at once.
-FETCHED = 1000
 
 # Level, error number and message: a row of SHOW WARNINGS.
 ServerWarningRow = tuple[str, int, str]
@@ -55,12 +52,8 @@ def info_text(connection: Connection) -> str:
 def read_warning_rows(connection: Connection) -> tuple[ServerWarningRow, ...]:
     """The warnings of the last statement; the server keeps at most max_error_count of them (65,535)."""
     # Not show_warnings(), which keeps three copies in memory: there may be two warnings a row.
-    connection.query("SHOW WARNINGS")
-    result = connection.use_result()
-    warnings: list[ServerWarningRow] = []
-    while rows := result.fetch_row(FETCHED):
-        warnings += ((sys.intern(level), code, _text(message)) for level, code, message in rows)
-    return tuple(warnings)
+    rows = connection.stream("SHOW WARNINGS", MAX_ERROR_COUNT)
+    return tuple((sys.intern(level), code, _text(message)) for level, code, message in rows)
 
 
 def _text(message: str | bytes) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import MySQLdb
 
+from importer.engine.mysql.answers import within
 from importer.engine.mysql.connection import Connection, fetch_all
 from importer.engine.mysql.diagnosis.counters import Counters, read_counters
 from importer.engine.mysql.diagnosis.sessions import (
@@ -22,8 +23,9 @@ from importer.engine.mysql.diagnosis.sessions import (
     read_sessions,
     with_last_statements,
 )
-from importer.engine.mysql.server_info import is_loopback
+from importer.engine.mysql.server_info import MOST_DIGITS, is_loopback
 
+LOOK_SECONDS = 30.0  # for all that one look asks
 VARIABLES = (
     "binlog_format",
     "binlog_row_image",
@@ -77,9 +79,10 @@ class Snapshot:
     def number(self, variable: str) -> int | None:
         """A variable's value as a number; None if the server does not have it."""
         value = self.variables.get(variable, "")
-        return int(value) if value.isdigit() else None
+        return int(value) if value.isdecimal() and len(value) <= MOST_DIGITS else None
 
 
+@within(LOOK_SECONDS)
 def read_snapshot(connection: Connection) -> Snapshot:
     """Look at the server once. What the account may not see is left out, and named in `missing`."""
     at, missing = time.time(), list[str]()

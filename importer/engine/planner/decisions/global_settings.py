@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.server_info import Server
-from importer.engine.mysql.variables import Value, parse_values, require_flavour
+from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.variables.variable import Value, parse_values, require_flavour
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.connection import ISOLATION, UTC
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.mysql.session_variables import SESSION_VARIABLES
-from importer.engine.mysql.variables import Value, parse_values, require_flavour
+from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
+from importer.engine.mysql.variables.variable import Value, parse_values, require_flavour
 from importer.engine.plan.plan import Reason
 from importer.engine.plan.server_file import LONGEST_SILENCE
 from importer.engine.planner.context import PlanningContext

@@ -6,7 +6,7 @@ max_error_count.
 
 from collections.abc import Mapping
 
-from importer.engine.mysql.variables import Variable
+from importer.engine.mysql.variables.variable import Variable
 from importer.engine.units import GIB
 
 A_DAY = 86_400  # seconds

@@ -5,7 +5,7 @@ target/global_settings.py sets them and restores the old values.
 
 from collections.abc import Mapping
 
-from importer.engine.mysql.variables import Variable
+from importer.engine.mysql.variables.variable import Variable
 from importer.engine.units import GIB, MIB
 
 # Manual, InnoDB Startup Options and System Variables. Each was set at run time on a MySQL and a MariaDB server.

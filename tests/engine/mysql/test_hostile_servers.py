@@ -1,0 +1,86 @@
+"""A server may be anything: whatever it sends ends as a Problem, within a time and a number of bytes."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from importer.engine.errors import Problem, TargetUnreachable
+from importer.engine.load import ledger
+from importer.engine.mysql import answers
+from importer.engine.mysql.answers import within
+from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, mysql_handle
+from importer.engine.mysql.diagnosis.snapshot import read_snapshot
+from importer.engine.mysql.server_info import read_server
+from importer.engine.preflight.check import check
+from importer.engine.schema.table import read_table
+from importer.engine.units import MIB
+from tests.hostile_servers import KINDS
+
+SECRET = "canary-7f3a"
+# The largest answer that is read, what the thread sees late, and what sockets hold.
+MOST_SENT = 200 * MIB
+
+
+def check_target(address: Address) -> None:
+    check(address)
+
+
+def describe(address: Address) -> None:
+    with connect(address) as connection:
+        read_server(connection, address)
+    with connect(address) as connection:
+        read_table(connection, "shop", "orders")
+
+
+def look(address: Address) -> None:
+    with connect(address) as connection:
+        read_snapshot(connection)
+
+
+def load(address: Address) -> None:
+    with connect_loader(address) as connection:
+        ledger.create(connection)
+        with connection.serving([b"1\n"]):
+            execute(connection, f"LOAD DATA LOCAL INFILE '{FEED_NAME}' INTO TABLE t")
+        list(connection.stream("SHOW WARNINGS", 1000))
+        ledger.read_total(connection, "job")
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    """The times of the waits, which are for servers far away."""
+    monkeypatch.setattr(answers, "SIGN_IN_SECONDS", 1.0)
+    monkeypatch.setattr(answers.Connection, "answer_seconds", 1.0)
+
+
+@pytest.mark.parametrize("door", [check_target, describe, look, load])
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_ends_as_a_problem_within_bounds(kind: str, door: Callable[[Address], None]):
+    with KINDS[kind]() as server, within(1), suppress(Problem):
+        address = Address("127.0.0.1", server.port, "somebody", SECRET, "shop")
+        door(replace(address, tls="encrypt") if server.tls else address)
+    assert server.sent < MOST_SENT
+    assert SECRET.encode() not in server.received
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("greets by the byte", "has not answered in time"),
+        ("answers by the byte", "has not answered in time"),
+        ("endless columns", "more than 8 MiB in answer to one statement"),
+        ("a row without end", "more than 80 MiB in answer to one statement"),
+        ("endless results", "more than 10 results"),
+    ],
+)
+def test_the_message_says_what_the_server_did(kind: str, what: str, monkeypatch):
+    monkeypatch.setattr(answers.Connection, "answer_seconds", 20.0 if "MiB" in what else 1.0)
+    with KINDS[kind]() as server, pytest.raises(TargetUnreachable, match=what):
+        describe(Address("127.0.0.1", server.port, "somebody", SECRET, "shop"))
+
+
+def test_the_library_keeps_its_structure_where_it_is_looked_for(database: Address):
+    with connect(database) as connection:
+        assert mysql_handle(connection) == id(connection) + object.__basicsize__
