@@ -60,9 +60,9 @@ class NewImportForm:
         return NewImportForm({**self.values, ANSWERED: json.dumps(sorted(self.answered & {*FORMAT_FIELDS, "match"}))})
 
     @property
-    def accepts_guesses(self) -> bool:
-        """Whether the import continues where the file can be read in more than one way."""
-        return self.values.get("accept_guesses") == "yes"
+    def accepted(self) -> frozenset[str]:
+        """The identities of the questions (Question.identity) whose first answers were accepted when they were seen."""
+        return frozenset(self.values.get("accepted", "").split())
 
     def stated(self, header: Sequence[str], *, whole_format: bool, whole_mapping: bool) -> Stated:
         """The decisions that the user has made: by fields of the form, or all by a preset or an earlier import."""

@@ -1,6 +1,7 @@
 """The preview of one uploaded file before its import: its first rows, their mapping, and the plan."""
 
 import codecs
+import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -137,7 +138,17 @@ class Preview:
     @property
     def startable(self) -> PreparedImport | None:
         """The import, if nothing is in its way: no problem, and no question that is neither answered nor accepted."""
-        return None if self.questions and not self.choices.accepts_guesses else self.prepared
+        return None if self.open_questions else self.prepared
+
+    @property
+    def open_questions(self) -> list[Question]:
+        """The questions whose first answers nobody has accepted: also those that came up after others were."""
+        return [each for each in self.questions if each.identity not in self.choices.accepted]
+
+    @property
+    def acceptance(self) -> str:
+        """The value of the button that accepts the first answer to each question of the page."""
+        return json.dumps({"accepted": " ".join(each.identity for each in self.questions)})
 
     @cached_property
     def questions(self) -> list[Question]:

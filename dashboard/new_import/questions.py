@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from dashboard.new_import.stated_fields import button_value
 from importer.engine.mapping.columns import ColumnMapping, field_name
@@ -33,6 +34,12 @@ class Question:
 
     decision: Decision
     answers: tuple[AnswerButton, ...]
+
+    @property
+    def identity(self) -> str:
+        """A digest of what is asked and of the first answer: an answer is accepted to the question that was seen."""
+        asked = (self.decision.key, self.decision.evidence, *(each.label for each in self.answers[:1]))
+        return sha256("\0".join(asked).encode()).hexdigest()[:16]
 
     @property
     def about_columns(self) -> bool:

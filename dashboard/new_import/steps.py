@@ -90,8 +90,8 @@ def _missing(preview: Preview) -> Iterator[str]:
     """What keeps the import from starting."""
     if preview.problem:
         yield preview.problem.what
-    elif preview.questions and not preview.choices.accepts_guesses:
-        yield _count(len(preview.questions), "question")
+    elif preview.open_questions:
+        yield _count(len(preview.open_questions), "question")
     elif not preview.target:
         yield "Choose a target"
     elif not preview.table:

@@ -44,6 +44,7 @@ def open_all(tab: Tab) -> None:
 
 
 def open_preset_menu(tab: Tab) -> None:
+    tab.get_by_role("button", name="Accept the first answers").click()
     tab.get_by_text("Save or schedule", exact=True).click()
 
 
@@ -68,7 +69,7 @@ STATES = (
     State("mapped", (PRICES_FILE,)),
     State("no-value", (("needy.csv", PRICES),)),
     State("mapped-open", (PRICES_FILE,), "?table=prices", open_all),
-    State("preset", (PRICES_FILE,), "?accept_guesses=yes", open_preset_menu),
+    State("preset", (PRICES_FILE,), "", open_preset_menu),
     State("added-column", (PRICES_FILE,), "", add_a_column),
     State("bad", (("prices.csv", BAD),)),
     State("no-table", (("orders.csv", ORDERS),)),

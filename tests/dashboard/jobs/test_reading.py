@@ -9,6 +9,7 @@ from importer.engine.errors import ProofBroken
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
+from tests.dashboard.new_import.test_questions import buttons
 from tests.engine.loads import run_sql
 from tests.targets import saved_target
 
@@ -23,8 +24,8 @@ def test_decisions_guesses_and_fields_are_shown(browser, user, database):
     run_sql(database, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(50), born DATE)")
     saved_target(database)
     source = uploaded(user, b"id,nmae,born\n1,Anna,NA\n", "people.csv")
-    values = shown_form(show(browser, source))
-    start(browser, source, **values, answer='{"accept_guesses": "yes"}')
+    shown = show(browser, source)
+    start(browser, source, **shown_form(shown), answer=buttons(shown)["Accept the first answers"])
     html = page(browser, ImportJob.objects.get())
     assert "How the file was read" in html
     assert "1 guess accepted" in html

@@ -76,7 +76,7 @@ class TestOffering:
 
     def test_what_this_file_shows_otherwise_is_asked_about(self, browser, user, target):
         """The preset is chosen by itself, and its encoding would store other characters in silence."""
-        save(browser, uploaded(user, "id,name\n1,Zürich\n".encode("cp1252")), accept_guesses="yes")
+        save(browser, uploaded(user, "id,name\n1,Zürich\n".encode("cp1252")), answer='{"encoding": "cp1252"}')
         assert MappingPreset.objects.get().file_dialect.encoding == "cp1252"
         source = uploaded(user, "id,name\n1,Zürich\n2,Graz\nTotal\n".encode(), name="other.csv")
         answer = show(browser, source)

@@ -93,6 +93,23 @@ def test_accepted_guesses_are_on_the_record(browser, user, target):
     assert [guess["field"] for guess in reading["guesses"]] == ["nmae", "extra"]
 
 
+def test_a_question_that_comes_up_later_is_not_accepted_with_the_first_ones(browser, user, target):
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE others (id INT PRIMARY KEY, nmae VARCHAR(50), pryce DECIMAL(8,2))")
+    source = uploaded(user, MISSPELT, "people.csv")
+    shown = show(browser, source)
+    assert "2 questions" in shown.text
+    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Accept the first answers"])
+    assert "question<" not in shown.text
+    # Of the other table nobody has seen a question yet.
+    shown = show(browser, source, **shown_form(shown) | {"table": "others"})
+    assert "It goes into pryce" in buttons(shown)
+    assert start(browser, source, **shown_form(shown)).status_code == 422
+    assert not ImportJob.objects.exists()
+    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Accept the first answers"])
+    assert start(browser, source, **shown_form(shown)).status_code == 200
+
+
 def test_another_table_asks_again(browser, user, target):
     with connect(target.address) as connection:
         execute(connection, "CREATE TABLE others (id INT PRIMARY KEY, namae VARCHAR(50))")
