@@ -285,7 +285,7 @@ def _reading(
     # Without a column for any field the format may be read wrongly: that question comes first, if the fields could go
     # into the columns by position, or where fields end is only guessed.
     possible = len(mapping) in _widths(context.table) or any(
-        each.name == "widths" and each.guessed for each in profile.decisions
+        each.name in ("delimiter", "widths") and each.guessed for each in profile.decisions
     )
     if any(each.column for each in mapping) or not possible:
         check_given(mapping, context.table, request.fillings, profile.of_bytes)

@@ -18,8 +18,8 @@ from tests.reading.check import check
 from tests.reading.still_wrong import STILL_WRONG
 
 ALL = tuple(cases())
-# Of all cases. Headers of new tables that too few records prove are asked about.
-MOST_ASKED = 0.12
+# Of all cases. Headers of new tables that too few records prove are asked about, and tables that are no CSV files.
+MOST_ASKED = 0.15
 
 
 def parameters() -> Iterator[Any]:
@@ -54,10 +54,11 @@ def test_few_cases_may_ask():
 
 
 def test_no_question_about_the_structure_is_wanted_where_the_header_fits():
-    """A header fits if it names columns of the table only."""
+    """A header fits if it names columns of the table only, and all records have its width."""
     asked = [case for case in ALL if case.asks in STRUCTURE and case.table]
     for case in asked:
         first = case.text.split("\n")[0].replace('"', "")
         names = {each.strip().lower() for each in first.replace(";", ",").split(",")}
         columns = {each.split()[0].strip("`").lower() for each in case.table.split(", ")}
-        assert not names <= columns, case.name
+        even = len({line.count(",") for line in case.text.split("\n") if line}) == 1
+        assert not (names <= columns and even), case.name

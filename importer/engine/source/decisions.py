@@ -95,6 +95,13 @@ class Decision:
         return f"{self.name}:{self.field}" if self.field else self.name
 
 
+def asked(name: str, evidence: str, *answers: Answer, value: str = "") -> Decision:
+    """A guess. Its value is what the first answer states, unless it is given in other words."""
+    stated = answers[0].states[0][1]
+    text = ("yes" if stated else "no") if isinstance(stated, bool) else str(stated)
+    return Decision(name, value or text, Standing.GUESSED, evidence, answers=answers)
+
+
 @dataclass(frozen=True)
 class SkippedLine:
     """A line that is no record: its number (from 1), its text, and its kind, one of LINE_KINDS."""

@@ -1,43 +1,64 @@
-"""Chooses the delimiter: the candidates, the best of them, and how sure the choice is."""
+"""Chooses line end and delimiter: which readings are tried, the best of them, and how sure the choice is."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
-from importer.engine.source.decisions import Answer, Decision, Standing, answer
-from importer.engine.source.dialect import Dialect, escape_mark
-from importer.engine.source.profile.candidates import EVEN, DialectCandidate, fitness, read_candidate, rivals
+from importer.engine.source.decisions import Answer, Decision, Standing, answer, asked
+from importer.engine.source.dialect import ANY_LINE_END, Dialect, escape_mark
+from importer.engine.source.profile.readings import EVEN, RIVAL, Readings, SampleReading, weight
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Tried where no usual delimiter divides the records evenly; longer ones before the characters that they consist of.
-_RARE = (
-    "||",
-    "::",
-    "~|~",
-    "|~|",
-    "\x01",
-    "\x1f",
-    "\x1e",
-    "\x02",
-    "~",
-    "^",
-    "¬",
-    "¦",
-    "§",
-    "#",
-    "!",
-    "@",
-    "%",
-    "&",
-    "*",
-)
+_RARE = ("||", "::", "~|~", "|~|", "\x01", "\x1f", "\x1e", "\x02", *"~^¬¦§#!@%&*")
 _RARE_LAST = (":", "/", "=", " ")
-# Delimiters of files with a single field, of which one does not occur in the sample.
-_UNUSED = ("\t", ";", "|", "\x1f", "\x1e", "\x01")
+LINE_END_WORDS = {
+    "\n": "Lines end in LF.",
+    "\r\n": "Lines end in CR LF.",
+    "\r": "Lines end in CR, as on old Macs.",
+    ANY_LINE_END: "Lines end in more than one way (LF, CR LF or CR): each of them ends a record.",
+}
 ROWS_SHOWN = 2
 # A field in single quotes.
 _SINGLE_QUOTED = re.compile(rb"(?:^|[,;\t|] ?)'[^'\r\n]*'(?=[,;\t|\r\n])", re.MULTILINE)
+
+
+def choose_line_end(readings: Readings, base: Dialect, *, delimiter_stated: bool) -> str:
+    """The line end with which the sample can be read furthest: others may occur inside quotes."""
+    if b"\r" not in readings.sample:
+        return "\n"
+    # A CR at the end may be the first half of a CR LF that is cut.
+    cut = readings.sample.endswith(b"\r") and (b"\n" in readings.sample or not readings.final)
+    whole = Readings(readings.sample[:-1], final=readings.final) if cut else readings
+    cr_lf, lf, cr = (whole.sample.count(mark) for mark in (b"\r\n", b"\n", b"\r"))
+    if cr_lf == lf == cr:
+        return "\r\n"
+    dialects = (base,) if delimiter_stated else usual_dialects(readings.sample, base)
+
+    def read(line_end: str) -> list[SampleReading]:
+        return [whole.read(each, line_end=line_end) for each in dialects]
+
+    if not lf:  # Values may have a CR.
+        return "\r" if any(len(each.rows) > 1 for each in read("\r")) else "\n"
+    furthest = partial(max, key=lambda each: weight(each, "line end"))
+    single = furthest(furthest(read(each)) for each in ("\n", "\r\n", "\r")).dialect.line_end
+    return ANY_LINE_END if _any_is_better(read(ANY_LINE_END), read(single)) else single
+
+
+def _any_is_better(every: Sequence[SampleReading], single: Sequence[SampleReading]) -> bool:
+    """Whether "any line end" reads further than a single kind, or gives more records that agree at least as well.
+
+    Or records end in CR CR LF, as a text mode writes that was applied twice.
+    """
+    if max(each.reach for each in every) > max(each.reach for each in single):
+        return True
+    any_, one = (max(tried, key=lambda each: weight(each, "delimiter")) for tried in (every, single))
+    if one.dialect.line_end == "\r" or one.sample.count(b"\r\n") == one.sample.count(b"\r"):
+        return False
+    doubled = any(any_.sample.endswith(b"\r\r\n", 0, start) for start in any_.starts)
+    return doubled or (any_.divides and len(any_.rows) > len(one.rows) and any_.agreement >= one.agreement)
 
 
 def usual_dialects(sample: bytes, base: Dialect) -> tuple[Dialect, ...]:
@@ -52,11 +73,10 @@ def usual_dialects(sample: bytes, base: Dialect) -> tuple[Dialect, ...]:
     return tuple(replace(base, delimiter=mark) for mark in marks)
 
 
-def _rare_dialects(sample: bytes, base: Dialect) -> list[Dialect]:
+def _rare_dialects(sample: bytes, base: Dialect) -> Iterator[Dialect]:
     """Delimiters that occur equally often on nearly all of the first lines."""
     first, *lines = [line for line in sample[:20_000].splitlines() if line.strip()][:50] or [b""]
     lines = lines or [first]  # The header may be a name short.
-    even = []
     # Dates, times and addresses have these; a delimiter stands in the header too.
     last = [mark for mark in _RARE_LAST if mark.encode() in first]
     for mark in (*_RARE, *last):
@@ -65,101 +85,71 @@ def _rare_dialects(sample: bytes, base: Dialect) -> list[Dialect]:
             counts = Counter(line.count(dialect.delimiter_bytes) for line in lines)
         except ValueError:  # The encoding has no such character.
             continue
-        count, lines_with = counts.most_common(1)[0] if counts else (0, 0)
+        [(count, lines_with)] = counts.most_common(1)
         between_quotes = mark == " " and b'" "' in sample
         if (count and lines_with >= EVEN * len(lines)) or between_quotes:
-            even.append(dialect)
-    return even
+            yield dialect
 
 
 def choose_delimiter(
-    sample: bytes, base: Dialect, names: Sequence[str], final: bool, *, quote_stated: bool = False
-) -> tuple[DialectCandidate, list[DialectCandidate]]:
-    """The candidate that fits best, and all that were tried. A single field is a candidate too.
+    readings: Readings, base: Dialect, names: Sequence[str], *, quote_stated: bool = False
+) -> tuple[SampleReading, list[SampleReading]]:
+    """The reading that fits best, and all that were tried. A single field is one of them too.
 
     `base` has the other marks; `names` are the columns of the table, () if there is none. Single quotes are tried
     where fields begin with them, unless the quote is stated.
     """
+    sample = readings.sample
     dialects = usual_dialects(sample, base)
-    alone = single_field(sample, base, final)
-    candidates = [_read_divided(sample, each, alone, final) for each in dialects]
+    tried = list(map(readings.read, dialects))
     if not quote_stated and b"'" in sample and _SINGLE_QUOTED.search(sample):
-        single = [read_candidate(sample, replace(each, quote="'"), final) for each in dialects]
-        candidates += [each for each in single if not each.stray and each.agreement >= EVEN]
-    if not any(each.divides and each.even for each in candidates):
-        rare = [read_candidate(sample, each, final) for each in _rare_dialects(sample, base)]
+        single = (readings.read(each, quote="'") for each in dialects)
+        tried += [each for each in single if not each.stray and each.agreement >= EVEN]
+    if not any(each.divides and each.even for each in tried):
+        rare = map(readings.read, _rare_dialects(sample, base))
         # A rare delimiter is one only if its records are even, and no usual one comes near.
-        usual = max((each.score for each in candidates), default=0.0)
-        candidates += [each for each in rare if each.body_agreement >= EVEN and each.score > usual]
-    candidates.append(alone)
-    return max(candidates, key=lambda each: fitness(each, names)), candidates
-
-
-def _read_divided(sample: bytes, dialect: Dialect, alone: DialectCandidate, final: bool) -> DialectCandidate:
-    """The sample read with this dialect: as `alone`, the reading as one field, if neither delimiter occurs in it."""
-    if dialect.delimiter_bytes in sample or alone.dialect.delimiter_bytes in sample:
-        return read_candidate(sample, dialect, final)
-    return replace(alone, dialect=dialect)
-
-
-def single_field(sample: bytes, base: Dialect, final: bool) -> DialectCandidate:
-    """The sample as records of one field: read with a delimiter that does not occur in it."""
-    return read_candidate(sample, replace(base, delimiter=unused_delimiter(sample)), final)
-
-
-def unused_delimiter(sample: bytes) -> str:
-    """A delimiter that does not occur in the sample, for a file with a single field."""
-    return next((mark for mark in _UNUSED if mark.encode() not in sample), _UNUSED[-1])
+        usual = max(each.score for each in tried)
+        tried += [each for each in rare if each.body_agreement >= EVEN and each.score > usual]
+    tried.append(readings.read(base, delimiter=readings.unused_delimiter))
+    return max(tried, key=lambda each: weight(each, "delimiter", names)), tried
 
 
 def delimiter_decision(
-    best: DialectCandidate, candidates: Sequence[DialectCandidate], names: Sequence[str], stated: bool
+    best: SampleReading, tried: Sequence[SampleReading], names: Sequence[str], stated: bool
 ) -> Decision:
-    """The decision for the delimiter of the best candidate."""
-    return replace(_delimiter_decision(best, candidates, names, stated), records=best.fitting, of=len(best.rows))
-
-
-def _delimiter_decision(
-    best: DialectCandidate, candidates: Sequence[DialectCandidate], names: Sequence[str], stated: bool
-) -> Decision:
-    name = delimiter_name(best.dialect.delimiter)
+    """The decision for the delimiter of the best reading. Others that divide the records nearly as well are rivals."""
+    name, mark = delimiter_name(best.dialect.delimiter), best.dialect.delimiter.strip(" ")
+    # Of delimiters that differ in a blank only the better one has already been chosen.
+    others = (each for each in tried if each.divides and each.dialect.delimiter.strip(" ") != mark)
+    rivals = [each for each in others if best.width < 2 or each.score >= RIVAL * best.score]
     if stated:
-        return Decision("delimiter", name, Standing.STATED, f"Delimiter: {name}, as stated.{_fitting(best)}")
-    if best.header_row(names) is not None:
+        found = Decision("delimiter", name, Standing.STATED, f"Delimiter: {name}, as stated.{_fitting(best)}")
+    elif best.header_row(names) is not None:
         which = f"Delimiter: {name}" if best.width > 1 else "No delimiter: a single field"
-        return Decision(
-            "delimiter", name, Standing.PROVED, f"{which}; the header has the table's names.{_fitting(best)}"
-        )
-    others = [each for each in candidates if each.divides] if best.width < 2 else rivals(best, candidates)
-    if others:
-        return _guess(best, max(others, key=lambda each: each.score))
-    if best.width < 2:
-        return Decision(
-            "delimiter", "none", Standing.RULE, "No delimiter found: the records are read as a single field each."
-        )
-    return Decision("delimiter", name, Standing.PROVED, f"Delimiter: {name};{_fitting(best).lower()}")
+        evidence = f"{which}; the header has the table's names.{_fitting(best)}"
+        found = Decision("delimiter", name, Standing.PROVED, evidence)
+    elif rivals:
+        found = _guess(best, max(rivals, key=lambda each: each.score))
+    elif best.width < 2:
+        evidence = "No delimiter found: the records are read as a single field each."
+        found = Decision("delimiter", "none", Standing.RULE, evidence)
+    else:
+        found = Decision("delimiter", name, Standing.PROVED, f"Delimiter: {name};{_fitting(best).lower()}")
+    return replace(found, records=best.fitting, of=len(best.rows))
 
 
-def _guess(best: DialectCandidate, other: DialectCandidate) -> Decision:
+def _guess(best: SampleReading, other: SampleReading) -> Decision:
     names = [delimiter_name(each.dialect.delimiter) if each.width > 1 else "none" for each in (best, other)]
-    return Decision(
-        "delimiter",
-        names[0],
-        Standing.GUESSED,
-        f"Delimiter: {names[0]};{_fitting(best).lower()} {names[1].capitalize()} would fit as well.",
-        answers=(_answer(best), _answer(other)),
-    )
+    evidence = f"Delimiter: {names[0]};{_fitting(best).lower()} {names[1].capitalize()} would fit as well."
+    return asked("delimiter", evidence, delimiter_answer(best), delimiter_answer(other), value=names[0])
 
 
-def _answer(candidate: DialectCandidate) -> Answer:
-    mark = candidate.dialect.delimiter
-    label = f"the delimiter is {delimiter_name(mark)}" if candidate.width > 1 else "each line is a single field"
-    return answer(label, shown_rows(candidate), delimiter=mark)
-
-
-def shown_rows(candidate: DialectCandidate) -> tuple[str, ...]:
-    """The first rows as the candidate reads them, each field in brackets."""
-    return tuple("".join(f"[{value}]" for value in row) for row in candidate.text_rows(ROWS_SHOWN))
+def delimiter_answer(reading: SampleReading) -> Answer:
+    """The answer that this reading's delimiter is right."""
+    mark = reading.dialect.delimiter
+    label = f"the delimiter is {delimiter_name(mark)}" if reading.width > 1 else "each line is a single field"
+    shown = ("".join(f"[{value}]" for value in row) for row in reading.text_rows(ROWS_SHOWN))
+    return answer(label, tuple(shown), delimiter=mark)
 
 
 def delimiter_name(mark: str) -> str:
@@ -169,7 +159,7 @@ def delimiter_name(mark: str) -> str:
     return DELIMITERS.get(mark) or ("blank" if mark == " " else escape_mark(mark))
 
 
-def _fitting(best: DialectCandidate) -> str:
+def _fitting(best: SampleReading) -> str:
     fitting, count = best.fitting, len(best.rows)
     share = f"All {count:,}" if fitting == count else f"{fitting:,} of {count:,}"
     return f" {share} sample records have {best.width} field{'s' if best.width != 1 else ''}."

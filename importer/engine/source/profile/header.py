@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from importer.engine.source.decisions import Decision, Standing, answer
+from importer.engine.source.decisions import Decision, Standing, answer, asked
 from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_position
 
@@ -174,9 +174,6 @@ def _decided(header: bool, standing: Standing, evidence: str) -> Decision:
 def header_question(header: bool, evidence: str, rows: Rows) -> Decision:
     """The question whether the first row is the header, which is taken for `header`."""
     first = "".join(f"[{value}]" for value in rows[0])
-    answers = {
-        True: answer("the first record is the header", [f"names: {first}"], header=True),
-        False: answer("the first record is data", [f"row 1: {first}"], header=False),
-    }
-    ordered = (answers[header], answers[not header])
-    return Decision("header", "yes" if header else "no", Standing.GUESSED, evidence, answers=ordered)
+    names = answer("the first record is the header", [f"names: {first}"], header=True)
+    data = answer("the first record is data", [f"row 1: {first}"], header=False)
+    return asked("header", evidence, *((names, data) if header else (data, names)))

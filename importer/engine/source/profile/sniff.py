@@ -1,22 +1,18 @@
 """Detects a file's dialect and header from a sample, with the table in hand; each decision has its standing."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
-from importer.engine.errors import SourceProblem
 from importer.engine.source.decisions import Decision, SkippedLine, Standing
 from importer.engine.source.dialect import RFC4180, Dialect, line_end_name
 from importer.engine.source.formats.footer import is_sum
-from importer.engine.source.formats.header_names import match_names
-from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
-from importer.engine.source.profile.delimiters import choose_delimiter, delimiter_decision, usual_dialects
-from importer.engine.source.profile.drawn_tables import (
-    DRAWN_BYTES,
-    is_fixed_width,
-    refuse_drawn_tables,
-    refuse_other_layouts,
+from importer.engine.source.profile.delimiters import (
+    LINE_END_WORDS,
+    choose_delimiter,
+    choose_line_end,
+    delimiter_decision,
 )
 from importer.engine.source.profile.expected_columns import (
     ExpectedColumn,
@@ -39,13 +35,21 @@ from importer.engine.source.profile.layout.lines_among import (
     units_decision,
     without_repeated_header,
 )
-from importer.engine.source.profile.layout.odd_headers import is_odd, odd_header, row_names, trailing_delimiter
-from importer.engine.source.profile.line_ends import LINE_END_WORDS, detect_line_end
+from importer.engine.source.profile.layout.odd_headers import (
+    are_names,
+    is_odd,
+    odd_header,
+    row_names,
+    trailing_delimiter,
+)
+from importer.engine.source.profile.layout.other_layouts import drawn_table, layout_question
 from importer.engine.source.profile.plain import kept, plain_decisions, plain_reading
 from importer.engine.source.profile.quoting import as_the_server_writes, choose_escape, choose_quote
+from importer.engine.source.profile.readings import Readings, SampleReading
 from importer.engine.source.profile.sample import skipped_bytes
 from importer.engine.units import count_of
 
+MARKS = ("quote", "escape", "delimiter", "comment", "line_end")
 # The fields of Dialect for lines that are no records.
 LEFT_OUT = ("comment", "skip_after_header", "skip_footer", "skip_repeated_header")
 
@@ -72,279 +76,237 @@ def sniff(
 
     `final`: the sample is the whole file. `known`: stated fields of Dialect, which are not detected. `encoding`: that
     of the plain file. `expected`: the columns of the table that the file is for. `tail`: the end of a larger file, if
-    it is known. Raises SourceProblem if the sample is
-    a table drawn for people, or if the header has another number of names than the records have fields.
+    it is known. Raises SourceProblem if the sample has fewer lines than are stated to be left out.
     """
-    return _Sniffer(sample, final, dict(known or {}), encoding, expected, tail).sniffed()
+    return _Sniffer(Readings(sample, final=final), dict(known or {}), expected).sniffed(encoding, tail)
 
 
 def stated_decisions(dialect: Dialect) -> tuple[Decision, ...]:
     """The decisions of a dialect that was given as a whole."""
-    return tuple(
-        Decision(each.name, str(getattr(dialect, each.name)), Standing.STATED, "")
-        for each in fields(dialect)
-        if each.compare
-    )
+    return tuple(_stated(each.name, getattr(dialect, each.name)) for each in fields(dialect) if each.compare)
 
 
-@dataclass
+def _stated(name: str, value: Any) -> Decision:
+    return Decision(name, str(value), Standing.STATED, "")
+
+
 class _Sniffer:
-    """One sample on its way through the decisions; `best` is the reading so far."""
+    """One sample on its way through the decisions."""
 
-    sample: bytes
-    final: bool
-    known: dict[str, Any]
-    encoding: str
-    expected: Sequence[ExpectedColumn]
-    tail: bytes = b""
-    decisions: list[Decision] = field(default_factory=list)
-    skipped: Skipped = field(default_factory=Skipped)
-    skipped_texts: tuple[SkippedLine, ...] = ()
-    sampled: list[str] = field(default_factory=list)
-    plain: bool = False
+    def __init__(self, readings: Readings, known: dict[str, Any], expected: Sequence[ExpectedColumn]) -> None:
+        self.readings, self.known, self.expected = readings, known, expected
+        self.names = [column.name for column in expected]
+        self.decisions: list[Decision] = []
+        self.skipped = Skipped()
+        self.skipped_texts: tuple[SkippedLine, ...] = ()
+        self.sampled: list[str] = []
+        self.is_plain = False
 
-    @property
-    def names(self) -> list[str]:
-        return [column.name for column in self.expected]
-
-    def sniffed(self) -> Sniffed:
-        base = self._base()
-        best = self._plain(base)
-        if best:
-            trailing = Decision("trailing_delimiter", "no", self._standing("trailing_delimiter", Standing.RULE), "")
-        else:
-            self._refuse_drawn()
-            base = self._with_line_end(base)
-            best = self._with_comments(base) or self._delimiter(base)
-            best = self._marks(best)
-            best = self._lines(best)
-            if "delimiter" not in self.known:
-                refuse_other_layouts(self.sample, best)
-            best, trailing = self._trailing(best)
+    def sniffed(self, encoding: str, tail: bytes) -> Sniffed:
+        base = self._base(encoding)
+        best, trailing = self._plain(base) or self._compared(base)
         best, header, decision = self._odd_header(best) or self._header(best)
-        best = self._footer(self._units(best, header))
-        first = self.skipped.decision or Decision("skipped_lines", "0", Standing.RULE, "")
-        line_end = Decision(
-            "line_end",
-            line_end_name(best.dialect.line_end),
-            self._standing("line_end"),
-            LINE_END_WORDS[best.dialect.line_end],
-        )
-        rest = (trailing, first, line_end, decision, *self._rules())
+        best = self._footer(self._units(best, header), self.readings.sample if self.readings.final else tail)
+        line_end = best.dialect.line_end
+        standing = Standing.STATED if "line_end" in self.known else Standing.PROVED
+        self.decisions += [
+            trailing,
+            self.skipped.decision or Decision("skipped_lines", "0", Standing.RULE, ""),
+            Decision("line_end", line_end_name(line_end), standing, LINE_END_WORDS[line_end]),
+            decision,
+        ]
+        decided = {each.name for each in self.decisions}
+        for name in ("blank_lines", "unquoted_empty_is_null", *LEFT_OUT):
+            if name in self.known:
+                self.decisions.append(_stated(name, self.known[name]))
+            elif name not in decided:
+                self.decisions.append(Decision(name, str(getattr(RFC4180, name)), Standing.RULE, ""))
         dialect = replace(best.dialect, header=header, skip_rows=self.skipped.lines, sampled=tuple(self.sampled))
-        return Sniffed(dialect, (*self.decisions, *rest), self.skipped_texts)
+        return Sniffed(dialect, tuple(self.decisions), self.skipped_texts)
 
-    def _standing(self, name: str, otherwise: Standing = Standing.PROVED) -> Standing:
-        return Standing.STATED if name in self.known else otherwise
-
-    def _plain(self, base: Dialect) -> DialectCandidate | None:
-        """The first reading, if it reads the sample whole; then quote and lines above are decided."""
-        if self.known.get("header") is False or self.known.get("trailing_delimiter"):
-            return None
-        plain = plain_reading(self.sample, base, self.expected, self.final, frozenset(self.known))
-        if plain:
-            self.decisions.append(delimiter_decision(plain, [], self.names, stated="delimiter" in self.known))
-            server = (
-                None if {"quote", "escape"} & set(self.known) else as_the_server_writes(self.sample, plain, self.final)
-            )
-            plain, escape = server if server and server[0].rows != plain.rows else (plain, None)
-            self.decisions += [escape] if escape else plain_decisions(plain, self.known)
-            self.sampled += [name for name in ("quote", "skip_rows") if name not in self.known]
-            self.plain = True
-        return plain
-
-    def _refuse_drawn(self) -> None:
-        if "delimiter" not in self.known:
-            refuse_drawn_tables(self.sample[:DRAWN_BYTES].decode(self.encoding, "replace"))
-
-    def _base(self) -> Dialect:
+    def _base(self, encoding: str) -> Dialect:
         """The dialect with the stated marks; takes stated lines and a `sep=` line off the sample."""
-        stated = ("quote", "escape", "delimiter", "comment", "line_end")
-        base = replace(
-            RFC4180, encoding=self.encoding, **{name: self.known[name] for name in stated if name in self.known}
-        )
-        if "skip_rows" not in self.known:
-            mark, skipped = separator_line(self.sample)
+        base = replace(RFC4180, encoding=encoding, **{name: self.known[name] for name in MARKS if name in self.known})
+        count = self.known.get("skip_rows")
+        if count is None:
+            mark, skipped = separator_line(self.readings.sample)
             if mark:
                 self._take_off(skipped, base)
                 self.known.setdefault("delimiter", mark)
                 base = replace(base, delimiter=self.known["delimiter"])
-        return self._without_stated_lines(self._with_line_end(base)) if self.known.get("skip_rows") else base
-
-    def _with_line_end(self, base: Dialect) -> Dialect:
-        if "line_end" in self.known:
-            return base
-        tried = (base,) if "delimiter" in self.known else usual_dialects(self.sample, base)
-        return replace(base, line_end=detect_line_end(self.sample, tried, self.final))
-
-    def _without_stated_lines(self, base: Dialect) -> Dialect:
-        count = self.known["skip_rows"]
-        size = skipped_bytes(self.sample, replace(base, skip_rows=count))
-        evidence = f"{count_of(count, 'line')} {'is' if count == 1 else 'are'} left out, as stated."
-        decision = Decision("skipped_lines", str(count), Standing.STATED, evidence)
-        self._take_off(Skipped(count, size, decision), base)
+        elif count:
+            base = self._with_line_end(base)
+            size = skipped_bytes(self.readings.sample, replace(base, skip_rows=count))
+            evidence = f"{count_of(count, 'line')} {'is' if count == 1 else 'are'} left out, as stated."
+            decision = Decision("skipped_lines", str(count), Standing.STATED, evidence)
+            self._take_off(Skipped(count, size, decision), base)
         return base
 
     def _take_off(self, skipped: Skipped, base: Dialect) -> None:
         """Take lines that are no records off the sample."""
-        first = self.skipped.lines + 1
-        self.skipped_texts += skipped_lines(self.sample, base, skipped.lines, first)
-        self.sample = self.sample[skipped.bytes :]
+        first, sample = self.skipped.lines + 1, self.readings.sample
+        self.skipped_texts += skipped_lines(sample, base, skipped.lines, first)
+        self.readings = Readings(sample[skipped.bytes :], final=self.readings.final)
         self.skipped = Skipped(first - 1 + skipped.lines, self.skipped.bytes + skipped.bytes, skipped.decision)
 
-    def _delimiter(self, base: Dialect) -> DialectCandidate:
-        if "delimiter" in self.known:
-            best = read_candidate(self.sample, base, self.final)
-            self.decisions.append(delimiter_decision(best, [], self.names, stated=True))
-            return best
-        best, candidates = choose_delimiter(
-            self.sample, base, self.names, self.final, quote_stated="quote" in self.known
-        )
-        if best.width < 2:
-            self._refuse_fixed_width()
-        self.decisions.append(delimiter_decision(best, candidates, self.names, stated=False))
-        return best
+    def _with_line_end(self, base: Dialect) -> Dialect:
+        if "line_end" in self.known:
+            return base
+        line_end = choose_line_end(self.readings, base, delimiter_stated="delimiter" in self.known)
+        return replace(base, line_end=line_end)
 
-    def _refuse_fixed_width(self) -> None:
-        if is_fixed_width(self.sample[:DRAWN_BYTES].decode(self.encoding, "replace")):
-            raise SourceProblem(
-                "The file has no delimiter: its values stand at fixed places, with blanks between them.",
-                advice="Look at the proposed widths with --format fixed, or state them with --widths; or name a"
-                " delimiter with --delimiter, if it has one.",
-            )
-
-    def _marks(self, best: DialectCandidate) -> DialectCandidate:
-        """Choose quote and escape, unless they are stated."""
-        if "escape" not in self.known:
-            best, escape = choose_escape(self.sample, best, self.final)
-            if escape:
-                self.decisions.append(escape)
-        if "quote" not in self.known and not best.dialect.escape:
-            best, quote = choose_quote(self.sample, best, self.final)
-            self.sampled.append("quote")
-            if quote:
-                self.decisions.append(quote)
-        self.decisions += [
-            Decision(name, self.known[name] or "none", Standing.STATED, "")
-            for name in ("quote", "escape")
-            if name in self.known
-        ]
-        return best
-
-    def _lines(self, best: DialectCandidate) -> DialectCandidate:
-        """Find lines before the table, unless their number is stated."""
-        if "skip_rows" in self.known:
-            return best
-        self.sampled.append("skip_rows")
-        skipped = lines_before_table(self.sample, best, self.names)
-        if not skipped.lines:
-            return best
-        self._take_off(skipped, best.dialect)
-        return read_candidate(self.sample, best.dialect, self.final)
-
-    def _trailing(self, best: DialectCandidate) -> tuple[DialectCandidate, Decision]:
-        if "trailing_delimiter" in self.known:
-            stated = self.known["trailing_delimiter"]
-            best = read_candidate(self.sample, replace(best.dialect, trailing_delimiter=stated), self.final)
-            return best, Decision("trailing_delimiter", "yes" if stated else "no", Standing.STATED, "")
-        if self.known.get("header") is False:
-            return best, Decision("trailing_delimiter", "no", Standing.RULE, "")
-        return trailing_delimiter(self.sample, best, self.expected, self.final)
-
-    def _header(self, best: DialectCandidate) -> tuple[DialectCandidate, bool, Decision]:
-        once = None if "skip_repeated_header" in self.known else without_repeated_header(best)
-        header, decision = self._header_of(once or best)
-        if once and header:
-            self.decisions.append(repeated_header_decision(once, self.names))
-            return replace(once, dialect=replace(once.dialect, skip_repeated_header=True)), header, decision
-        return best, *(self._header_of(best) if once else (header, decision))
-
-    def _header_of(self, best: DialectCandidate) -> tuple[bool, Decision]:
-        if "header" in self.known:
-            return self.known["header"], stated_header(self.known["header"])
-        return header_decision(best.text_rows(), self.expected)
-
-    def _odd_header(self, best: DialectCandidate) -> tuple[DialectCandidate, bool, Decision] | None:
-        """The header that has another number of names than the records have fields; None for others."""
-        if not is_odd(best) or "header" in self.known:
+    def _plain(self, base: Dialect) -> tuple[SampleReading, Decision] | None:
+        """The first reading, if it reads the sample whole; then all marks and the lines above are decided."""
+        if self.known.get("header") is False or self.known.get("trailing_delimiter"):
             return None
-        names, lacking = best.text_rows(1)[0], best.width - len(best.rows[0])
-        known = not self.expected or all(match_names(names, self.names))
-        named = [names, *(row[1:] for row in best.text_rows()[1:])]
-        fits = known and may_be_row(named[1], columns_by_name(self.expected, names))
-        if lacking == 1 and fits and not columns_by_position(self.expected, best.width):
-            self.decisions.append(row_names(best))
-            return best, *header_decision(named, self.expected)
-        decision = odd_header(self.sample, best, self.expected, self.skipped.lines + 1)
-        states = dict(decision.answers[0].states)
-        if not states["header"]:
-            lines = states["skip_rows"] - self.skipped.lines
-            self._take_off(Skipped(lines, best.starts[1], self.skipped.decision), best.dialect)
-            best = read_candidate(self.sample, best.dialect, self.final)
-        return best, states["header"], decision
+        plain = plain_reading(self.readings, base, self.expected, self.known)
+        if not plain:
+            return None
+        self.is_plain = True
+        self.decisions.append(delimiter_decision(plain, [], self.names, stated="delimiter" in self.known))
+        server = None if {"quote", "escape"} & set(self.known) else as_the_server_writes(plain)
+        if server and server[0].rows != plain.rows:
+            plain, escape = server
+            self.decisions.append(escape)
+        else:
+            self.decisions += [*plain_decisions(plain, self.known), *self._stated_marks()]
+        self.sampled += [name for name in ("quote", "skip_rows") if name not in self.known]
+        return plain, self._trailing_stated("trailing_delimiter" in self.known)
 
-    def _with_comments(self, base: Dialect) -> DialectCandidate | None:
+    def _compared(self, base: Dialect) -> tuple[SampleReading, Decision]:
+        """The best of all readings, with the decision about a trailing delimiter."""
+        base = self._with_line_end(base)
+        drawn = drawn_table(self.readings.sample, base.encoding)
+        best = self._marks(self._with_comments(base) or self._delimiter(base))
+        if "skip_rows" not in self.known:
+            self.sampled.append("skip_rows")
+            best = self._below(best, lines_before_table(best, self.names))
+        if "delimiter" not in self.known:
+            at = next(at for at, each in enumerate(self.decisions) if each.name == "delimiter")
+            found = layout_question(best, self.decisions[at], drawn, self.skipped.lines + 1)
+            self.decisions[at] = found or self.decisions[at]
+        if "trailing_delimiter" in self.known:
+            best = best.again(trailing_delimiter=self.known["trailing_delimiter"])
+            return best, self._trailing_stated(True)
+        if self.known.get("header") is False:
+            return best, self._trailing_stated(False)
+        return trailing_delimiter(best, self.expected)
+
+    def _trailing_stated(self, stated: bool) -> Decision:
+        value = "yes" if self.known.get("trailing_delimiter") else "no"
+        return Decision("trailing_delimiter", value, Standing.STATED if stated else Standing.RULE, "")
+
+    def _with_comments(self, base: Dialect) -> SampleReading | None:
         """The best reading with comments, where there are some."""
-        begin = "" if "comment" in self.known else comment_begin(self.sample)
+        begin = "" if "comment" in self.known else comment_begin(self.readings.sample)
         if not begin:
             return None
         before = list(self.decisions)
         best = self._delimiter(replace(base, comment=begin))
-        decision = comment_decision(self.sample, best, self.names, self.final)
+        decision = comment_decision(best, self.names)
         self.decisions = [*self.decisions, decision] if decision else before
         if decision and decision.standing is Standing.PROVED:
             self.sampled.append("comment")
         return best if decision else None
 
-    def _units(self, best: DialectCandidate, header: bool) -> DialectCandidate:
+    def _delimiter(self, base: Dialect) -> SampleReading:
+        stated = "delimiter" in self.known
+        best, tried = self.readings.read(base), list[SampleReading]()
+        if not stated:
+            best, tried = choose_delimiter(self.readings, base, self.names, quote_stated="quote" in self.known)
+        self.decisions.append(delimiter_decision(best, tried, self.names, stated))
+        return best
+
+    def _marks(self, best: SampleReading) -> SampleReading:
+        """Choose quote and escape, unless they are stated."""
+        if "escape" not in self.known:
+            best, decision = choose_escape(best)
+            self.decisions.append(decision)
+        if "quote" not in self.known and not best.dialect.escape:
+            best, decision = choose_quote(best)
+            self.sampled.append("quote")
+            self.decisions.append(decision)
+        self.decisions += self._stated_marks()
+        return best
+
+    def _stated_marks(self) -> list[Decision]:
+        return [_stated(name, self.known[name] or "none") for name in ("quote", "escape") if name in self.known]
+
+    def _below(self, best: SampleReading, skipped: Skipped) -> SampleReading:
+        """The reading of the sample without these first lines."""
+        if not skipped.lines:
+            return best
+        self._take_off(skipped, best.dialect)
+        return self.readings.read(best.dialect)
+
+    def _header(self, best: SampleReading) -> tuple[SampleReading, bool, Decision]:
+        once = None if "skip_repeated_header" in self.known else without_repeated_header(best)
+        header, decision = self._header_of(once or best)
+        if once and header:
+            self.decisions.append(repeated_header_decision(once, self.names))
+            return once, header, decision
+        return best, *(self._header_of(best) if once else (header, decision))
+
+    def _header_of(self, best: SampleReading) -> tuple[bool, Decision]:
+        if "header" in self.known:
+            return self.known["header"], stated_header(self.known["header"])
+        return header_decision(best.text_rows(), self.expected)
+
+    def _odd_header(self, best: SampleReading) -> tuple[SampleReading, bool, Decision] | None:
+        """The header that has another number of names than the records have fields; None for others."""
+        if not is_odd(best) or "header" in self.known:
+            return None
+        names, *rows = best.text_rows()
+        named = [names, *(row[1:] for row in rows)]
+        fits = are_names(names, self.expected) and may_be_row(named[1], columns_by_name(self.expected, names))
+        if len(names) == best.width - 1 and fits and not columns_by_position(self.expected, best.width):
+            self.decisions.append(row_names(best))
+            return best, *header_decision(named, self.expected)
+        decision = odd_header(best, self.expected, self.skipped.lines + 1)
+        states = dict(decision.answers[0].states)
+        if not states["header"]:
+            lines = states["skip_rows"] - self.skipped.lines
+            best = self._below(best, Skipped(lines, best.starts[1], self.skipped.decision))
+        return best, states["header"], decision
+
+    def _units(self, best: SampleReading, header: bool) -> SampleReading:
         decision = units_decision(best) if header else None
         if decision and self._may_be_row(best.text_rows(2)):
             if "skip_after_header" not in self.known:
                 what = "The record below the header looks like units"
                 self.decisions.append(kept("skip_after_header", "0", what, "--skip-after-header 1"))
             return best
-        if not self._shows("skip_after_header", 1 if decision else 0) or not decision:
-            return best
-        self.decisions.append(decision)
-        return replace(best, dialect=replace(best.dialect, skip_after_header=1))
+        return self._leaving_out(best, "skip_after_header", 1 if decision else 0, decision)
 
     def _may_be_row(self, rows: Sequence[Sequence[str]]) -> bool:
         """Whether the first reading is right, and the table takes the last row; the first one has its names."""
-        return self.plain and may_be_row(rows[-1], columns_by_name(self.expected, rows[0]))
+        return self.is_plain and may_be_row(rows[-1], columns_by_name(self.expected, rows[0]))
 
-    def _shows(self, name: str, lines: int) -> bool:
-        """Whether the sample decides how many lines are left out; notes that it shows them, also if that was stated."""
+    def _leaving_out(self, best: SampleReading, name: str, lines: int, decision: Decision | None) -> SampleReading:
+        """The reading without these lines, unless their number was stated; notes that the sample shows them."""
         stated = self.known.get(name)
         if stated is None or 0 < stated == lines:
             self.sampled.append(name)
-        return stated is None
+        if stated is not None or not decision:
+            return best
+        self.decisions.append(decision)
+        left_out: dict[str, Any] = {name: lines}
+        return replace(best, dialect=replace(best.dialect, **left_out))
 
-    def _footer(self, best: DialectCandidate) -> DialectCandidate:
-        tail = self.sample if self.final else self.tail
+    def _footer(self, best: SampleReading, tail: bytes) -> SampleReading:
         if not tail:
             return best
         lines, decision = footer_decision(tail, best.dialect, best.width)
-        if lines and self.plain:
+        if lines and self.is_plain:
             lines, decision = footer_decision(tail, best.dialect, best.width, partial(self._may_be_last, best))
-            if not lines and "skip_footer" not in self.known:
-                what = "The file ends as with a footer"
-                self.decisions.append(kept("skip_footer", "0", what, "--skip-footer 1"))
             if not lines:
+                if "skip_footer" not in self.known:
+                    what = "The file ends as with a footer"
+                    self.decisions.append(kept("skip_footer", "0", what, "--skip-footer 1"))
                 return best
-        if not self._shows("skip_footer", lines):
-            return best
-        if decision:
-            self.decisions.append(decision)
-        return replace(best, dialect=replace(best.dialect, skip_footer=lines))
+        return self._leaving_out(best, "skip_footer", lines, decision)
 
-    def _may_be_last(self, best: DialectCandidate, row: Sequence[str]) -> bool:
+    def _may_be_last(self, best: SampleReading, row: Sequence[str]) -> bool:
         """Whether the table takes the last row, and it is not the sum of the others."""
         rows = best.text_rows()
-        return self._may_be_row([rows[0], row]) and not (self.final and is_sum(row, rows[1:-1]))
-
-    def _rules(self) -> Iterator[Decision]:
-        for name in ("blank_lines", "unquoted_empty_is_null", *LEFT_OUT):
-            if name in self.known:
-                yield Decision(name, str(self.known[name]), Standing.STATED, "")
-            elif name not in {each.name for each in self.decisions}:
-                yield Decision(name, str(getattr(RFC4180, name)), Standing.RULE, "")
+        return self._may_be_row([rows[0], row]) and not (self.readings.final and is_sum(row, rows[1:-1]))

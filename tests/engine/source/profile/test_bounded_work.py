@@ -66,6 +66,13 @@ def test_more_fields_than_any_table_has_columns_are_refused(name: str, tmp_path:
     assert (raised.value.option == "delimiter") == (name == "x.csv")
 
 
+def test_a_delimiter_that_makes_more_fields_than_that_loses_against_another_one(tmp_path: Path):
+    path, text = tmp_path / "x.csv", "," * (MOST_FIELDS + 1)
+    path.write_text("".join(f"{number};a{text}b;c;{number}\n" for number in range(20)))
+    profile = profile_file(path)
+    assert (profile.dialect.delimiter, len(profile.header)) == (";", 4)
+
+
 def test_one_record_of_too_many_fields_is_only_a_bad_one(tmp_path: Path):
     path = tmp_path / "x.csv"
     path.write_text(f"a,b\n1,2\n3{',4' * 5000}\n5,6\n")

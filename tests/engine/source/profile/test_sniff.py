@@ -1,10 +1,14 @@
 """Sniffing of line ends, lines before the table and trailing delimiters, and notes on the certainty."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from importer.engine.source.decisions import PROVING_RECORDS, Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import profile_file
+from importer.engine.source.profile.readings import FROM, MEASURES
 from importer.engine.source.profile.sniff import sniff
 
 TABLE = "".join(f"{n},name {n},2024-01-31\n" for n in range(1000))
@@ -245,3 +249,12 @@ class TestWeight:
     def test_a_decision_has_the_records_that_speak_for_it_and_those_that_could_have_spoken(self):
         [delimiter] = [each for each in sniff(b"a,b\n1,2\n3\n5,6\n", final=True).decisions if each.name == "delimiter"]
         assert (delimiter.records, delimiter.of) == (3, 4)
+
+
+def test_the_documented_measures_are_those_that_are_declared():
+    text = (Path(__file__).parents[4] / "docs/reading.md").read_text()
+    table = text.split("| compared for |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| ([a-z, ]+) \| .* \| ([a-z, ]+) \|$", table, re.MULTILINE)
+    assert [name for name, _ in rows] == list(MEASURES)
+    for mark, first in FROM.items():
+        assert [name for name, marks in rows if mark in marks] == list(MEASURES)[list(MEASURES).index(first) :]

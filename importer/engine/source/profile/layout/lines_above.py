@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from importer.engine.source.decisions import Answer, Decision, SkippedLine, Standing, answer
+from importer.engine.source.decisions import Decision, SkippedLine, Standing, answer, asked
 from importer.engine.source.dialect import Dialect, unescape_mark
-from importer.engine.source.profile.candidates import DialectCandidate
-from importer.engine.source.profile.delimiters import unused_delimiter
 from importer.engine.source.profile.header import header_decision
+from importer.engine.source.profile.readings import SampleReading
 from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
 
 LONGEST_SHOWN = 200  # characters of a line
 MOST_SKIPPED = 20  # lines before the header
+# The share of records below lines above that have the table's width, at least.
+FIT_BELOW = 0.98
 # Excel reads the delimiter from such a first line.
 _SEPARATOR_LINE = re.compile(rb'"?sep=(\\t|[^\r\n"])"?(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
 
@@ -37,32 +38,30 @@ def separator_line(sample: bytes) -> tuple[str, Skipped]:
     return mark, Skipped(1, match.end(), Decision("skipped_lines", "1", Standing.PROVED, evidence))
 
 
-def lines_before_table(sample: bytes, best: DialectCandidate, names: Sequence[str]) -> Skipped:
+def lines_before_table(best: SampleReading, names: Sequence[str]) -> Skipped:
     """The lines above the header, or above the first record, that are no records.
 
     Lines above a row with the names of the table's columns are none. Otherwise those of a title or a note above a wider
     table may be none; that is a guess.
     """
     header = best.header_row(names)
-    if header is not None:
-        if not header:
-            return Skipped()
-        return _skipped(sample, best, header, "above the names of the table's columns", Standing.PROVED)
-    if not best.divides or _filled(best.rows[0]) == best.width:
+    if header:
+        return _skipped(best, header, "above the names of the table's columns", proved=True)
+    if header == 0 or not best.divides or _filled(best.rows[0]) == best.width:
         return Skipped()
     # A delimiter at the end of each record makes no field.
     width = min(best.width, max(map(_filled, best.rows)))
     narrow = list(takewhile(lambda row: _filled(row) < width, best.rows))
     below = best.rows[len(narrow) :]
     fits = sum(len(row) == best.width for row in below)
-    if not narrow or len(narrow) > MOST_SKIPPED or len(below) < 2 or fits < 0.98 * len(below):
+    if not 0 < len(narrow) <= MOST_SKIPPED or len(below) < 2 or fits < FIT_BELOW * len(below):
         return Skipped()
     if any(_filled(row) > max(1, width // 2) for row in narrow) and not _certainly_above(best, len(narrow)):
         return Skipped()
-    return _skipped(sample, best, len(narrow), f"with fewer fields than the {width} below", Standing.GUESSED)
+    return _skipped(best, len(narrow), f"with fewer fields than the {width} below", proved=False)
 
 
-def _certainly_above(best: DialectCandidate, count: int) -> bool:
+def _certainly_above(best: SampleReading, count: int) -> bool:
     """Whether the first `count` records, which are nearly as wide as the table, stand above a header.
 
     A header with one name less than the table has fields is a header, and an error that must be named.
@@ -76,37 +75,26 @@ def _filled(row: Sequence[bytes]) -> int:
     return max((number for number, value in enumerate(row, start=1) if value.strip()), default=0)
 
 
-def _skipped(sample: bytes, best: DialectCandidate, rows: int, where: str, standing: Standing) -> Skipped:
+def _skipped(best: SampleReading, rows: int, where: str, *, proved: bool) -> Skipped:
     end = best.starts[rows]
-    lines = line_ends(sample, best.dialect.line_end, 0, end)
+    lines = line_ends(best.sample, best.dialect.line_end, 0, end)
     count = "The first line is" if lines == 1 else f"The first {lines} lines are"
     evidence = f"{count} no part of the table ({where}): left out."
-    answers = () if standing is not Standing.GUESSED else _answers(sample, best, lines)
-    return Skipped(lines, end, Decision("skipped_lines", str(lines), standing, evidence, answers=answers))
-
-
-def _answers(sample: bytes, best: DialectCandidate, lines: int) -> tuple[Answer, ...]:
-    shown = tuple(each.text for each in skipped_lines(sample, best.dialect, lines))
-    label = f"{lines} line{'s' if lines > 1 else ''} left out"
-    return answer(label, shown, skip_rows=lines), _as_records(best, sample, shown)
-
-
-def _as_records(best: DialectCandidate, sample: bytes, shown: tuple[str, ...]) -> Answer:
-    """The answer that no line is left out. If these are single fields, all lines are."""
-    if any(len(row) > 1 for row in best.rows[: len(shown)]):
-        return answer("they are records", shown, skip_rows=0)
-    return answer("each line is a single field", shown, skip_rows=0, delimiter=unused_delimiter(sample))
+    if proved:
+        return Skipped(lines, end, Decision("skipped_lines", str(lines), Standing.PROVED, evidence))
+    shown = tuple(each.text for each in skipped_lines(best.sample, best.dialect, lines))
+    left_out = answer(f"{lines} line{'s' if lines > 1 else ''} left out", shown, skip_rows=lines)
+    # If these are single fields, all lines are.
+    records = answer("they are records", shown, skip_rows=0)
+    if all(len(row) == 1 for row in best.rows[:lines]):
+        unused = best.readings.unused_delimiter
+        records = answer("each line is a single field", shown, skip_rows=0, delimiter=unused)
+    return Skipped(lines, end, asked("skipped_lines", evidence, left_out, records))
 
 
 def skipped_lines(sample: bytes, dialect: Dialect, lines: int, first_line: int = 1) -> tuple[SkippedLine, ...]:
     """The texts of the first lines of the sample, which are no records."""
     texts = line_end_pattern(dialect.line_end).split(sample[: 64 * 1024])[:lines]
-    encoding = dialect.plain.encoding
-    return tuple(
-        SkippedLine(
-            number,
-            text.rstrip(b"\r").decode(encoding, "replace")[:LONGEST_SHOWN],
-            "preamble" if text.strip() else "blank",
-        )
-        for number, text in enumerate(texts, start=first_line)
-    )
+    shown = [text.rstrip(b"\r").decode(dialect.plain.encoding, "replace")[:LONGEST_SHOWN] for text in texts]
+    kinds = ["preamble" if text.strip() else "blank" for text in texts]
+    return tuple(map(SkippedLine, range(first_line, first_line + len(texts)), shown, kinds))

@@ -4,14 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from importer.engine.source.decisions import Decision, Standing, answer
+from importer.engine.source.decisions import Decision, Standing, answer, asked
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8_MARK
 from importer.engine.source.formats.footer import LastLine, count_footer, footer_question
-from importer.engine.source.profile.candidates import DialectCandidate
 from importer.engine.source.profile.header import kind
 from importer.engine.source.profile.layout.lines_above import LONGEST_SHOWN
-from importer.engine.source.records.boundary.boundaries import find_ends
+from importer.engine.source.profile.readings import SampleReading
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
 from importer.engine.source.records.fields import fields
 from importer.engine.source.records.no_records import find_no_records, kind_of
@@ -35,62 +34,56 @@ def comment_begin(sample: bytes) -> str:
     return ""
 
 
-def comment_decision(sample: bytes, best: DialectCandidate, names: Sequence[str], final: bool) -> Decision | None:
+def comment_decision(best: SampleReading, names: Sequence[str]) -> Decision | None:
     """The decision that `best`, which was read without comments, is right; None if these lines are no comments.
 
     Proved if each of them has another number of fields than the table, or if all stand above the table's names. The
     only line with # may be the header itself.
     """
-    dialect = best.dialect
-    ends = find_ends(sample, dialect, final=final)
+    sample, dialect, ends = best.sample, best.dialect, best.ends
     none = find_no_records(sample[: ends.size], ends, dialect)
     begins = [at for at in none if kind_of(sample, at, dialect) == "comment"]
     lines = [sample[at : ends.first(at)].rstrip(b"\r\n") for at in begins]
     if not lines or not best.rows:
         return None
-    plain = replace(dialect, comment="")
-    others = [line for line in lines if len(fields(line, plain)) == best.width]
-    if begins[-1] < best.starts[0] and others and best.header_row(names) is None:
+    as_records = any(len(fields(line, replace(dialect, comment=""))) == best.width for line in lines)
+    is_above, header = begins[-1] < best.starts[0], best.header_row(names)
+    if is_above and as_records and header is None:
         return None
-    shown = _shown(lines, dialect)
     plural = "s begin" if len(lines) > 1 else " begins"
     evidence = f"{len(lines)} line{plural} with {dialect.comment} and {'are' if len(lines) > 1 else 'is'} left out."
-    above = best.header_row(names) == 0 and begins[-1] < best.starts[0]
-    if best.width > 1 and (above or not others):
+    if best.width > 1 and (not as_records or (is_above and header == 0)):
         return Decision("comment", dialect.comment, Standing.PROVED, evidence)
-    answers = (
-        answer("they are comments", shown, comment=dialect.comment),
-        answer("they are records", shown, comment=""),
-    )
-    return Decision("comment", dialect.comment, Standing.GUESSED, evidence, answers=answers)
+    shown = _shown(lines, dialect)
+    comments = answer("they are comments", shown, comment=dialect.comment)
+    return asked("comment", evidence, comments, answer("they are records", shown, comment=""))
 
 
-def without_repeated_header(best: DialectCandidate) -> DialectCandidate | None:
-    """The candidate without the records that repeat the first one, which may be a header; None if none does."""
+def without_repeated_header(best: SampleReading) -> SampleReading | None:
+    """The reading without the records that repeat the first one, which may be a header; None if none does."""
     if best.width < 2 or not best.rows or any(kind(value.decode("latin-1")) for value in best.rows[0]):
         return None
     repeated = (best.rows[0], (UTF8_MARK + best.rows[0][0], *best.rows[0][1:]))
     kept = [number for number, row in enumerate(best.rows) if not number or row not in repeated]
-    if len(kept) == len(best.rows) or len(kept) < 2:
+    if not 1 < len(kept) < len(best.rows):
         return None
     rows, starts = [best.rows[number] for number in kept], [best.starts[number] for number in kept]
-    return replace(best, rows=tuple(rows), starts=tuple(starts))
+    dialect = replace(best.dialect, skip_repeated_header=True)
+    return replace(best, dialect=dialect, rows=tuple(rows), starts=tuple(starts))
 
 
-def repeated_header_decision(best: DialectCandidate, names: Sequence[str]) -> Decision:
+def repeated_header_decision(best: SampleReading, names: Sequence[str]) -> Decision:
     """The decision to leave out the records that repeat the header; proved if it has the names of the table."""
-    line = best.dialect.delimiter.join(best.text_rows()[0])[:LONGEST_SHOWN]
+    line = best.dialect.delimiter.join(best.text_rows(1)[0])[:LONGEST_SHOWN]
     evidence = f"The header {line!r} comes again among the records: left out."
     if best.header_row(names) == 0:
         return Decision("skip_repeated_header", "yes", Standing.PROVED, evidence)
-    answers = (
-        answer("the header comes again", [f"left out: {line}"], skip_repeated_header=True),
-        answer("these are records", [f"a row: {line}"], skip_repeated_header=False),
-    )
-    return Decision("skip_repeated_header", "yes", Standing.GUESSED, evidence, answers=answers)
+    again = answer("the header comes again", [f"left out: {line}"], skip_repeated_header=True)
+    rows = answer("these are records", [f"a row: {line}"], skip_repeated_header=False)
+    return asked("skip_repeated_header", evidence, again, rows)
 
 
-def units_decision(best: DialectCandidate) -> Decision | None:
+def units_decision(best: SampleReading) -> Decision | None:
     """The decision to leave out a line of units below the header: all of its fields, and no others, in brackets.
 
     Proved if a number stands below a unit, which is no number.
@@ -98,18 +91,15 @@ def units_decision(best: DialectCandidate) -> Decision | None:
     first = best.text_rows(3)
     if len(first) < 3 or len(first[1]) != best.width or not are_units(first[1]):
         return None
-    rows = best.text_rows()
-    if any(map(are_units, rows[2:])):
+    below = best.text_rows()[2:]
+    if any(map(are_units, below)):
         return None
-    shown = best.dialect.delimiter.join(rows[1])[:LONGEST_SHOWN]
+    shown = best.dialect.delimiter.join(first[1])[:LONGEST_SHOWN]
     evidence = f"The line below the header has units ({shown}): left out."
-    if any(kind(value) for row in rows[2:] for value in row):
+    if any(kind(value) for row in below for value in row):
         return Decision("skip_after_header", "1", Standing.PROVED, evidence)
-    answers = (
-        answer("units", [f"left out: {shown}"], skip_after_header=1),
-        answer("a record", [f"a row: {shown}"], skip_after_header=0),
-    )
-    return Decision("skip_after_header", "1", Standing.GUESSED, evidence, answers=answers)
+    units = answer("units", [f"left out: {shown}"], skip_after_header=1)
+    return asked("skip_after_header", evidence, units, answer("a record", [f"a row: {shown}"], skip_after_header=0))
 
 
 def are_units(row: Sequence[str]) -> bool:

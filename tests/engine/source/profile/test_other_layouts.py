@@ -1,9 +1,12 @@
-"""Tests that drawn tables are named, and that CSV files are not taken for one."""
+"""Tests that drawn tables and the like are named in a question, and that CSV files are not taken for one."""
+
+from collections.abc import Sequence
 
 import pytest
 
-from importer.engine.errors import SourceProblem
-from importer.engine.source.profile.drawn_tables import is_fixed_width
+from importer.engine.source.decisions import Decision
+from importer.engine.source.profile.expected_columns import ExpectedColumn
+from importer.engine.source.profile.layout.other_layouts import is_fixed_width
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.source.profile.sniff import sniff
 
@@ -23,10 +26,14 @@ BOXED = "+----+------+\n| id | name |\n+----+------+\n|  1 | Anna |\n+----+-----
     ],
 )
 def test_a_drawn_table_is_named(sample: str, kind: str):
-    with pytest.raises(SourceProblem, match=kind) as caught:
-        sniff(sample.encode(), final=True)
-    assert caught.value.where.startswith("line ")
-    assert caught.value.advice
+    asked = delimiter(sniff(sample.encode(), final=True).decisions)
+    assert asked.guessed
+    assert kind in asked.evidence
+
+
+def delimiter(decisions: Sequence[Decision]) -> Decision:
+    [found] = (each for each in decisions if each.name == "delimiter")
+    return found
 
 
 @pytest.mark.parametrize(
@@ -42,7 +49,14 @@ def test_a_drawn_table_is_named(sample: str, kind: str):
     ],
 )
 def test_a_csv_file_is_none(sample: str):
-    assert sniff(sample.encode(), final=True)
+    assert not delimiter(sniff(sample.encode(), final=True).decisions).guessed
+
+
+def test_the_line_of_a_second_table_is_that_of_the_file():
+    text = "Report of May\n\na,b,c\n" + "1,2,3\n" * 3 + "\nd,e\n1,2\n3,4\n"
+    columns = [ExpectedColumn(name) for name in "abc"]
+    found = sniff(text.encode(), final=True, expected=columns).decisions
+    assert "from line 8 on" in delimiter(found).evidence
 
 
 def test_values_at_the_same_places_are_of_fixed_width():
@@ -64,9 +78,15 @@ def test_text_and_csv_are_not_of_fixed_width(sample: str):
     assert not is_fixed_width(sample)
 
 
-@pytest.mark.parametrize("text", [BOXED, "id   name   city\n1    Anna   Oslo\n2    Bo     Rome\n3    Cy     Bonn\n"])
-def test_a_file_is_refused_by_name_unless_its_delimiter_is_stated(source, text: str):
+FIXED = "id   name   city\n1    Anna   Oslo\n2    Bo     Rome\n3    Cy     Bonn\n"
+
+
+@pytest.mark.parametrize(("text", "flags"), [(BOXED, ["--delimiter"]), (FIXED, ["--delimiter", "--format"])])
+def test_each_answer_reads_the_file_without_the_question(source, text: str, flags: list[str]):
     path = source(text, "drawn.txt")
-    with pytest.raises(SourceProblem, match=r"drawn\.txt"):
-        profile_file(path)
-    assert profile_file(path, delimiter="|", quote="").rows
+    asked = delimiter(profile_file(path).decisions)
+    assert [each.flag.split()[0] for each in asked.answers] == flags
+    for each in asked.answers:
+        profile = profile_file(path, **dict(each.states))
+        assert profile.rows
+        assert not any(found.name == "delimiter" and found.guessed for found in profile.decisions)
