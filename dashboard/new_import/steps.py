@@ -116,12 +116,9 @@ def _remarks(preview: Preview, grid: Grid) -> Iterator[str]:
     again = preview.choices.again
     if again and (columns := columns_of_place(preview.fillings)):
         yield f"{', '.join(columns)}: from this file, not from where the rows stood in import {again.pk}"
-    if bad := grid.problems.count:
+    if (bad := grid.problems.count) and not grid.stops:
         of = "" if grid.problems.whole else f" of the first {number(grid.problems.scanned)}"
-        fate = (
-            "will be rejected" if preview.choices.option_form["on_error"].text == "reject" else "would stop the import"
-        )
-        yield f"{_count(bad, 'row')}{of} {fate}"
+        yield f"{_count(bad, 'row')}{of} will be rejected"
 
 
 @dataclass(frozen=True)

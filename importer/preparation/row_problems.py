@@ -11,6 +11,7 @@ from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.rejects.prescreen import prescreen
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.options import Options
+from importer.engine.schema.new_table import NewTable
 from importer.engine.sorting.original_positions import LINE
 from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets
@@ -25,6 +26,8 @@ from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, en
 from importer.engine.source.records.fields import LocatedRecord, fields
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation import ValidationRules
+from importer.engine.validation.file_scan import FileScan
+from importer.engine.validation.type_widening import find_mismatches, map_widened, widen_types
 from importer.engine.validation.unreadable import conversions, find_unreadable
 from importer.models import SourceFile
 
@@ -60,23 +63,33 @@ class RowProblems:
     count: int = 0
     rows: tuple[ProblemRow, ...] = ()
 
+    @property
+    def others(self) -> int:
+        """The rows without a problem."""
+        return self.scanned - self.count
+
 
 def find_row_problems(
-    location: SourceLocation, profile: Profile, rules: ValidationRules, mapping: Sequence[ColumnMapping]
+    location: SourceLocation,
+    profile: Profile,
+    rules: ValidationRules,
+    mapping: Sequence[ColumnMapping],
+    new_table: NewTable | None = None,
 ) -> RowProblems:
     """Examine the rows in the first SCANNED_BYTES of the file by the rules of its plan.
 
-    Duplicate keys and others that only the server finds are not among them. Raises SourceProblem if the file cannot be
-    read.
+    `new_table`: the table that the import makes. Its types are widened as the import does it: the values for which a
+    type is not widened are bad. Duplicate keys and others that only the server finds are not among them. Raises
+    SourceProblem if the file cannot be read.
     """
     if not profile.rows:
         return RowProblems(whole=True)
     with open_source(location) as fd:
         if not (needs_copy(profile.packing, profile.dialect) or isinstance(fd, ArrivingBytes)):
-            return _examine(fd, profile, profile.size, rules, mapping)
+            return _examine(fd, profile, profile.size, rules, mapping, new_table)
         head = read_head(fd, SAMPLE_BYTES, profile.dialect.member)
         with open_sample(fd, head, profile.dialect) as sample:
-            found = _examine(sample.fd, profile, sample.readable, rules, mapping, cut=not sample.whole)
+            found = _examine(sample.fd, profile, sample.readable, rules, mapping, new_table, cut=not sample.whole)
             return _in_the_file(found, sample.places, profile.data_line)
 
 
@@ -94,6 +107,7 @@ def _examine(
     size: int,
     rules: ValidationRules,
     mapping: Sequence[ColumnMapping],
+    new_table: NewTable | None,
     *,
     cut: bool = False,
 ) -> RowProblems:
@@ -104,9 +118,19 @@ def _examine(
     chunk = ChunkRange(0, profile.data_offset, scanned - profile.data_offset, 0, profile.data_line, "")
     if not chunk.length:
         return RowProblems(whole=scanned == end)
+    if new_table and new_table.widen:
+        rules = _of_new_table(FileScan(fd, dialect, chunk.offset, chunk.first_line, scanned), rules, mapping, new_table)
     source = ChunkSource(fd, Path(), chunk, dialect)
     count, found = chunk_problems(source, rules, [each.column.lower() for each in mapping], MOST_KEPT)
     return RowProblems(len(ChunkRows(source)), scanned == end, count, found)
+
+
+def _of_new_table(
+    rows: FileScan, rules: ValidationRules, mapping: Sequence[ColumnMapping], table: NewTable
+) -> ValidationRules:
+    """The rules of a new table whose types hold these rows, but for a few values of no such type."""
+    widened = widen_types(table, find_mismatches(rows, table, mapping), rejects=True)
+    return rules.for_table(map_widened(mapping, table, widened), widened.as_table())
 
 
 def chunk_problems(

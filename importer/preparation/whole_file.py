@@ -199,9 +199,14 @@ def original_lines(
     mismatches: Mapping[str, TypeMismatch], places: OriginalPositions, data_line: int
 ) -> dict[str, TypeMismatch]:
     """The mismatches with their lines in a file of another format, whose copy has a line for each row."""
-    rows = {name: each.line - data_line + 1 for name, each in mismatches.items() if each.line}
-    lines = {name: int(places.of(row, 1)[0, LINE]) for name, row in rows.items()}
-    return {name: replace(each, line=lines.get(name, 0)) for name, each in mismatches.items()}
+
+    def of(line: int) -> int:
+        return int(places.of(line - data_line + 1, 1)[0, LINE]) if line else 0
+
+    return {
+        name: replace(each, line=of(each.line), places=tuple((of(line), value) for line, value in each.places))
+        for name, each in mismatches.items()
+    }
 
 
 def _ranges(read: AsRead, plain: PlainFile) -> list[tuple[int, int, int]]:

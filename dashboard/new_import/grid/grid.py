@@ -51,6 +51,11 @@ class Grid:
         return self.found[self.view.first : self.view.first + WINDOW]
 
     @property
+    def stops(self) -> bool:
+        """Whether a row with a problem stops the import."""
+        return self.preview.choices.option_form["on_error"].text != "reject"
+
+    @property
     def windowed(self) -> bool:
         """Whether the file has more fields than the page shows at a time."""
         return len(self.profile.header) > WINDOW

@@ -1,6 +1,5 @@
 """The rows of a file that its table would not take: the first ones at once, then those of the whole file."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -12,8 +11,6 @@ from django.views.decorators.http import require_safe
 from dashboard.new_import.preview import Preview
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.schema.new_table import NewTable
 from importer.engine.source.profile.profile import Profile
 from importer.engine.validation import ValidationRules
 from importer.models import Examination
@@ -21,8 +18,6 @@ from importer.preparation import examination
 from importer.preparation.prepare import PreparedImport
 from importer.preparation.row_problems import RowProblems, find_row_problems
 from importer.sources import uploads
-
-WIDEST = "longtext"
 
 
 def row_problems(preview: Preview, profile: Profile) -> tuple[RowProblems, bool]:
@@ -32,7 +27,6 @@ def row_problems(preview: Preview, profile: Profile) -> tuple[RowProblems, bool]
     if prepared is None or rules is None:
         return RowProblems(), False
     if preview.new_table:  # No worker examines the rest: the import reads the whole file before it makes the table.
-        rules = _for_new_table(rules, preview.new_table, preview.mapping)
         return _first_problems(preview, prepared, profile, rules), False
     examination.begin(prepared)
     found = examination.findings(prepared)
@@ -41,24 +35,13 @@ def row_problems(preview: Preview, profile: Profile) -> tuple[RowProblems, bool]
     return _first_problems(preview, prepared, profile, rules), found is not None
 
 
-def _for_new_table(rules: ValidationRules, new_table: NewTable, mapping: Sequence[ColumnMapping]) -> ValidationRules:
-    """The rules that are certain of a new table. A type that is widened takes each value, so the type is not checked.
-
-    The number of fields and NOT NULL remain.
-    """
-    if not new_table.widen:
-        return rules
-    widest = replace(new_table, columns=tuple(replace(each, type=WIDEST) for each in new_table.columns))
-    as_text = [replace(each, datetime_format="", transforms=()) for each in mapping]
-    return rules.for_table(as_text, widest.as_table())
-
-
 def _first_problems(
     preview: Preview, prepared: PreparedImport, profile: Profile, rules: ValidationRules
 ) -> RowProblems:
     """The problems of the first rows. Of several files these are the rows of the first one."""
     try:
-        first = find_row_problems(location_of(preview.source), profile, rules, preview.mapping)
+        file = location_of(preview.source)
+        first = find_row_problems(file, profile, rules, preview.mapping, preview.new_table)
     except Problem:  # A record that cannot be read; the scan of the import says where.
         return RowProblems()
     return replace(first, whole=first.whole and not prepared.files)
@@ -75,4 +58,5 @@ def findings(request: HttpRequest, key: UUID) -> HttpResponse:
     examination.wake(source)
     problems = examination.found_so_far(made)
     context = {"key": key, "problems": problems, "examining": not made.done, "filtered": "filtered" in request.GET}
+    context |= {"stops": "stops" in request.GET, "alone": True}
     return render(request, "new_import/grid/_findings.html", context)

@@ -46,16 +46,24 @@ class FileScan:
 
     def first_value(self, block: Block, number: int, is_wanted: Callable[[str], bool]) -> tuple[int, str]:
         """Line and text of the first such value of the field with this number in the block."""
+        return next(iter(self.values_at(block, number, is_wanted, 1)), (block.first_line, ""))
+
+    def values_at(
+        self, block: Block, number: int, is_wanted: Callable[[str], bool], most: int
+    ) -> list[tuple[int, str]]:
+        """Line and text of the first `most` such values of the field with this number in the block."""
         data = self._data(block)
-        left_out = set(block.blank)
+        left_out, found = set(block.blank), list[tuple[int, str]]()
         for record in records(data, self.dialect, line=block.first_line):
             if record.start in left_out:
                 continue
             row = _values(data[record.start : record.end], self.dialect)
             value = row[number] if number < len(row) else None
             if value is not None and is_wanted(value):
-                return record.line, value
-        return block.first_line, ""
+                found.append((record.line, value))
+                if len(found) == most:
+                    break
+        return found
 
     def _data(self, block: Block) -> bytes:
         return block.data[: block.size] if block.data else read_exactly(self.fd, block.size, block.offset)

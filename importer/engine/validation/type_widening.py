@@ -7,10 +7,10 @@ that are no number or no date do not make a text of a column of numbers or dates
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from importer.engine.errors import Problem
+from importer.engine.errors import BadRow, Problem, RowsRefused
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.new_table.typed_values import Reader, is_few, is_value_of, reader, takes_bad_values
 from importer.engine.mapping.new_table.usual_values import usual_values
@@ -29,6 +29,9 @@ from importer.engine.validation.fast_path import FastPath
 from importer.engine.validation.field_check import CellRule
 from importer.engine.validation.file_scan import FileScan, Row
 
+# Bad values of a column whose lines are known.
+MOST_NAMED = 20
+
 
 @dataclass(frozen=True)
 class TypeMismatch:
@@ -36,7 +39,7 @@ class TypeMismatch:
 
     If `bad`, the number of values that are no values of the type at all, is not 0, the column keeps its kind: the type
     is wide enough for the others, and `line` and `value` are those of the first bad one. `text` is the type that holds
-    all values. `total`: the number of values that are not NULL.
+    all values. `total`: the number of values that are not NULL. `places`: lines and values of the first bad ones.
     """
 
     type: str
@@ -45,6 +48,7 @@ class TypeMismatch:
     bad: int = 0
     total: int = 0
     text: str = ""
+    places: tuple[tuple[int, str], ...] = field(default=(), compare=False)
 
 
 @dataclass
@@ -106,7 +110,7 @@ class _Survey:
     texts: TypeTracker = field(default_factory=TypeTracker)
     bad: int = 0
     total: int = 0
-    first_bad: tuple[int, str] | None = None
+    places: list[tuple[int, str]] = field(default_factory=list)
 
     def take(self, values: Counter[str]) -> list[str]:
         """Add the values of a block; returns the bad ones."""
@@ -122,12 +126,12 @@ class _Survey:
     def mismatch(self) -> TypeMismatch:
         assert self.of.first
         text = self.texts.text_type
-        keeps = self.first_bad and takes_bad_values(self.of.column) and self._has_few_bad
+        keeps = self.places and takes_bad_values(self.of.column) and self._has_few_bad
         if self.bad and not keeps:
             return TypeMismatch(self.texts.type if self.of.is_plain else text, *self.of.first)
         type_ = self._wide_enough()
-        if self.first_bad and column_type(type_).is_typed:
-            return TypeMismatch(type_, *self.first_bad, self.bad, self.total, text)
+        if self.places and column_type(type_).is_typed:
+            return TypeMismatch(type_, *self.places[0], self.bad, self.total, text, tuple(self.places))
         return TypeMismatch(type_, *self.of.first)
 
     @property
@@ -204,22 +208,24 @@ def _required_types(file: FileScan, narrow: Sequence[_Field], width: int) -> dic
         rows = file.rows(block, width)
         for each in surveys:
             bad = each.take(each.of.present(rows))
-            if bad and not each.first_bad:
-                each.first_bad = file.first_value(block, each.of.number, frozenset(bad).__contains__)
+            if bad and len(each.places) < MOST_NAMED:
+                each.places += file.values_at(
+                    block, each.of.number, frozenset(bad).__contains__, MOST_NAMED - len(each.places)
+                )
     return {each.of.column.name: each.mismatch for each in surveys}
 
 
 def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch], *, rejects: bool = False) -> NewTable:
     """The table with types that fit the whole file.
 
-    Raises Problem, with the line, for a bad value unless the import `rejects` bad rows, and for a type that is too
-    narrow if table.widen forbids another one.
+    Raises RowsRefused, with the rows, for bad values unless the import `rejects` bad rows, and Problem, with the line,
+    for a type that is too narrow if table.widen forbids another one.
     """
     columns = []
+    if not rejects and (bad := {name: each for name, each in mismatches.items() if each.bad}):
+        raise _bad_values([column for column in table.columns if column.name in bad], bad)
     for column in table.columns:
         mismatch = mismatches.get(column.name)
-        if mismatch and mismatch.bad and not rejects:
-            raise _bad_value(column, mismatch)
         if mismatch and not table.widen and mismatch.type != column.type:
             raise Problem(
                 f"{shortened(mismatch.value)} does not fit {column.name} {column.type};"
@@ -233,16 +239,37 @@ def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch], *, rejects
     return replace(table, columns=tuple(fitted))
 
 
-def _bad_value(column: NewColumn, mismatch: TypeMismatch) -> Problem:
-    kind = "number" if column_type(column.type).is_number else "date"
-    values = "value is" if mismatch.bad == 1 else "values are"
-    return Problem(
-        f"{shortened(mismatch.value)} does not fit {column.name} {column.type}: {mismatch.bad:,} of"
-        f" {mismatch.total:,} {values} no {kind}.",
+def _bad_values(columns: Sequence[NewColumn], mismatches: Mapping[str, TypeMismatch]) -> RowsRefused:
+    """The problem of all bad values, with the first rows at fault; it is about the first column."""
+    column, *others = columns
+    mismatch, kind = mismatches[column.name], _kind(column)
+    total = (
+        f"1 of {count_of(mismatch.total, 'value')} is"
+        if mismatch.bad == 1
+        else (f"{mismatch.bad:,} of {count_of(mismatch.total, 'value')} are")
+    )
+    more = f" Nor do all values fit {', '.join(each.name for each in others)}." if others else ""
+    rows = sorted(
+        (
+            BadRow(line, each.name, value, f"no {_kind(each)}")
+            for each in columns
+            for line, value in mismatches[each.name].places
+        ),
+        key=lambda row: row.line,
+    )
+    count = sum(mismatches[each.name].bad for each in columns)
+    return RowsRefused(
+        f"{shortened(mismatch.value)} does not fit {column.name} {column.type}: {total} no {kind}.{more}",
+        rows=tuple(rows[:MOST_NAMED]),
+        bad_rows=len({row.line for row in rows}) if len(rows) == count else count,
         where=f"line {mismatch.line:,}, column {column.name}",
         advice=f"Leave such rows out (--on-error reject), make the column a text (--type '{column.name}="
         f"{mismatch.text}'), or name the value as NULL (--null).",
     )
+
+
+def _kind(column: NewColumn) -> str:
+    return "number" if column_type(column.type).is_number else "date"
 
 
 def map_widened(mapping: Sequence[ColumnMapping], before: NewTable, after: NewTable) -> tuple[ColumnMapping, ...]:

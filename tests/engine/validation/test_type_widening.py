@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from importer.engine.errors import Problem
+from importer.engine.errors import BadRow, Problem, RowsRefused
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.new_table.typed_values import is_few, is_value_of
 from importer.engine.schema.column_types import column_type
@@ -206,10 +206,11 @@ def test_a_stated_type_keeps_its_kind_beside_any_number_of_bad_values():
 
 def test_a_bad_value_stops_with_the_choice_unless_rows_are_rejected():
     table = table_of("date")
-    mismatches = {"c0": TypeMismatch("date", 7, "n/k", 1, 90, "varchar(16)")}
-    with pytest.raises(Problem, match="'n/k' does not fit c0 date: 1 of 90 value is no date") as caught:
+    mismatches = {"c0": TypeMismatch("date", 7, "n/k", 1, 90, "varchar(16)", ((7, "n/k"),))}
+    with pytest.raises(RowsRefused, match="'n/k' does not fit c0 date: 1 of 90 values is no date") as caught:
         widen_types(table, mismatches)
     assert caught.value.where == "line 7, column c0"
+    assert (caught.value.rows, caught.value.bad_rows) == ((BadRow(7, "c0", "n/k", "no date"),), 1)
     assert all(flag in caught.value.advice for flag in ("--on-error reject", "--type 'c0=varchar(16)'", "--null"))
     assert widen_types(table, mismatches, rejects=True) == table
     [(what, why)] = describe_changes(table, table, mismatches)

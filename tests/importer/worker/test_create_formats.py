@@ -83,7 +83,7 @@ def long_file(tmp_path: Path) -> Path:
 def test_one_bad_value_beyond_the_sample_stops_with_the_line_and_the_choice(target, long_file):
     job = run(created(target, long_file))
     assert job.status == Status.FAILED
-    assert "'unbekannt' does not fit day date: 1 of 3,500 value is no date" in job.problem["what"]
+    assert "'unbekannt' does not fit day date: 1 of 3,500 values is no date" in job.problem["what"]
     assert "line 3,302" in job.problem["where"]
     assert "--on-error reject" in job.problem["advice"]
     assert "--type 'day=varchar(16)'" in job.problem["advice"]

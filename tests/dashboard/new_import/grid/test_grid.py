@@ -85,7 +85,8 @@ def test_rows_that_a_new_table_cannot_take_are_counted(browser, user, target):
     source = uploaded(user, b"id,day,amount\n" + rows + b"a long name,never,much\n9000,2024-01-01\n", "news.csv")
     html = show(browser, source, target=str(target.pk), mode="create", table="news").content.decode()
     assert "1 row with problems</strong> in 901 scanned" in html
-    assert "1 row would stop the import" in html
+    assert "1 row does not fit" in html
+    assert "Import the other 900</button>" in html
     assert 'scope="row">902</th>' in html
 
 
