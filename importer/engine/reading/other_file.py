@@ -3,7 +3,7 @@
 The dialect has the other file's encoding, and leaves out a footer or units as that file has them.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source, read_at
-from importer.engine.source.decisions import Answer, Decision, Standing, answer
+from importer.engine.source.decisions import Decision, Standing, answer, asked
 from importer.engine.source.decoding import open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
@@ -21,7 +21,7 @@ from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
 from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_name, may_be_row
-from importer.engine.source.profile.header import agrees, header_question
+from importer.engine.source.profile.header import agrees
 from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
 from importer.engine.source.profile.profile import Profile, profile_file, rows_above
 from importer.engine.source.profile.sample import SAMPLE_BYTES, last_bytes
@@ -35,6 +35,12 @@ BESIDE_QUOTE = (
     *("encoding", "delimiter", "header", "skip_rows", "comment", "escape", "trailing_delimiter", "line_end"),
     *("blank_lines", *LINES),
 )
+# Where lines are that are left out, in words.
+_PLACES = {
+    "skip_rows": "to leave out above the first record",
+    "skip_after_header": "of units below the header",
+    "skip_footer": "of a footer",
+}
 # Bytes of a plain file in which characters beyond ASCII are looked for.
 LOOKED_AT, AT_A_TIME = 64 * MIB, 4 * MIB
 
@@ -68,7 +74,7 @@ def _with_sampled(path: SourceLocation, profile: Profile, stated: Collection[str
     lines = [name for name in LINES if name in stated and getattr(dialect, name)]
     seen: list[str] = []
     if lines:
-        shown = _shown_lines(path, _whole(path, profile))
+        shown = dict(zip(LINES, _shown_lines(path, _whole(path, profile)), strict=True))
         seen = [name for name in lines if shown[name] == getattr(dialect, name)]
     if "skip_rows" in stated and dialect.skip_rows and not rows_above(path, profile):
         seen.append("skip_rows")
@@ -98,8 +104,7 @@ def differing_encoding(path: SourceLocation, dialect: Dialect) -> Decision | Non
     if not shows_utf8(data, whole=head.whole):
         return None
     evidence = f"The file is UTF-8, and the file that showed the format is {dialect.encoding}."
-    answers = tuple(answers_for(data, (UTF8, dialect.encoding)))
-    return Decision("encoding", UTF8, Standing.GUESSED, evidence, answers=answers)
+    return asked("encoding", evidence, *answers_for(data, (UTF8, dialect.encoding)))
 
 
 def _beyond_ascii(fd: Readable, size: int) -> bytes:
@@ -129,13 +134,69 @@ def _differences(
 ) -> Iterator[Decision]:
     """A question for each difference, with what this file shows as its first answer."""
     yield from (each for each in profile.decisions if each.name == "member" and each.guessed)
-    yield from filter(None, (_differing_header(profile, columns), _differing_preamble(path, profile)))
-    if profile.dialect.is_converted and "skip_footer" not in profile.dialect.sampled:
+    for name, of_file, shown in _shown(path, profile, columns, expected):
+        of_dialect = getattr(profile.dialect, name)
+        if of_file is not None and of_file != of_dialect:
+            has, had = (_described(name, value) for value in (of_file, of_dialect))
+            evidence = f"The file has {has}, and the file that showed the format has {had}: {shown}."
+            answers = (answer(text, [shown], **{name: value}) for text, value in ((has, of_file), (had, of_dialect)))
+            yield asked(name, evidence, *answers)
+
+
+def _described(name: str, value: Any) -> str:
+    if name in _PLACES:
+        return f"{value or 'no'} line{'' if value == 1 else 's'} {_PLACES[name]}"
+    return f"{'a' if value is True else value or 'no'} {name}"
+
+
+def _shown(
+    path: SourceLocation, profile: Profile, columns: Sequence[str], expected: Sequence[ExpectedColumn]
+) -> Iterator[tuple[str, Any, str]]:
+    """The fields of the dialect that are compared, each with what the file shows, None if that is not known, and where.
+
+    Of marks and lines, only what the sample of the other file has shown is compared (Dialect.sampled).
+    """
+    dialect = profile.dialect
+    first = dialect.delimiter.join(profile.rows[0]) if profile.rows else ""
+    if not dialect.header and _has_names(profile, columns):
+        yield "header", True, first
+    # With a header a wrong line would be the header, and its names differ.
+    if "skip_rows" in dialect.sampled and (records := rows_above(path, profile)):
+        yield "skip_rows", dialect.skip_rows - len(records), dialect.delimiter.join(records[0])
+    if not dialect.is_converted:
+        yield "quote", _quote(path, profile), first
+    elif "skip_footer" not in dialect.sampled:
         return
     whole = _whole(path, profile)
-    shown = _shown_lines(path, whole, expected)
-    yield from filter(None, (_differing_quote(path, profile), _differing_units(profile.dialect, whole, shown)))
-    yield from filter(None, [_differing_footer(path, profile.dialect, shown)])
+    units, footer = _shown_lines(path, whole, expected)
+    if "skip_after_header" in dialect.sampled and units is not None:
+        yield "skip_after_header", units, dialect.delimiter.join(whole.rows[0])
+    if "skip_footer" in dialect.sampled and footer is not None:
+        most = max(footer, dialect.skip_footer)
+        yield "skip_footer", footer, last_lines(_tail(path, dialect), dialect.plain, most) if most else ""
+
+
+def _has_names(profile: Profile, columns: Sequence[str]) -> bool:
+    """Whether the fields of the first record have the names of all columns, in any order."""
+    wanted = {*columns} - {""}
+    return bool(wanted and profile.rows) and {*match_names(profile.rows[0], wanted)} - {""} == wanted
+
+
+def _quote(path: SourceLocation, profile: Profile) -> str | None:
+    """The quote of the file, if it proves that it has another one than the dialect; else None."""
+    dialect = profile.dialect
+    if "quote" not in dialect.sampled or dialect.escape:
+        return None
+    try:
+        fresh = _fresh(path, dialect, BESIDE_QUOTE)
+    except SourceProblem:  # The reading in the other file's dialect says what is wrong.
+        return None
+    quote = fresh.dialect.quote
+    # That the character merely occurs has no evidence.
+    found = (each for each in fresh.decisions if each.name == "quote")
+    proved = any(each.standing is Standing.PROVED and each.evidence for each in found)
+    possible = bool(quote) or not dialect.unquoted_empty_is_null
+    return quote if proved and possible and fresh.rows != profile.rows else None
 
 
 def _whole(path: SourceLocation, profile: Profile) -> Profile:
@@ -148,21 +209,21 @@ def _whole(path: SourceLocation, profile: Profile) -> Profile:
 
 def _shown_lines(
     path: SourceLocation, whole: Profile, expected: Sequence[ExpectedColumn] = ()
-) -> dict[str, int | None]:
+) -> tuple[int | None, int | None]:
     """How many lines of units and of a footer the file has; None if that is not known."""
-    if not whole.rows or whole.dialect.is_converted:
-        return {**dict.fromkeys(LINES), "skip_footer": _rows_of_footer(path, whole.dialect)}
+    dialect = whole.dialect
+    if not whole.rows or dialect.is_converted:
+        return None, _rows_of_footer(path, dialect)
     first, below = whole.rows[0], whole.rows[1:]
     takes = partial(_takes, whole, expected)
-    units = int(are_units(first) and not takes(first, below)) if whole.dialect.header else None
-    tail = _tail(path, whole.dialect)
+    units = int(are_units(first) and not takes(first, below)) if dialect.header else None
+    tail = _tail(path, dialect)
     above = whole.rows[units or 0 : -1]
 
     def is_row(row: Sequence[str]) -> bool:
         return takes(row, above) and not is_sum(row, above)
 
-    footer = footer_decision(tail, whole.dialect.plain, whole.dialect.width, is_row)[0] if tail else None
-    return dict(zip(LINES, (units, footer), strict=True))
+    return units, footer_decision(tail, dialect.plain, dialect.width, is_row)[0] if tail else None
 
 
 def _takes(
@@ -179,112 +240,21 @@ def _rows_of_footer(path: SourceLocation, dialect: Dialect) -> int | None:
     options = FORMATS[dialect.format].options if dialect.is_converted else ()
     if "skip_footer" not in options:
         return None
-    known: dict[str, Any] = {name: getattr(dialect, name) for name in ("format", *options) if name != "skip_footer"}
-    if dialect.member:
-        known["member"] = dialect.member
-    fresh = profile_file(path, **known)
+    fresh = _fresh(path, dialect, [name for name in ("format", *options) if name != "skip_footer"])
     return fresh.dialect.skip_footer if "skip_footer" in fresh.dialect.sampled else None
 
 
-def _differing_header(profile: Profile, columns: Sequence[str]) -> Decision | None:
-    """The question whether the first record is a header, if its fields have the names of all columns, in any order."""
-    if profile.dialect.header or not profile.rows or not any(columns):
-        return None
-    first = profile.rows[0]
-    if set(match_names(first, filter(None, columns))) - {""} != {*columns} - {""}:
-        return None
-    shown = profile.dialect.delimiter.join(first)
-    evidence = f"The first record has the columns' names ({shown}), and the file that showed the format has no header."
-    return header_question(True, evidence, profile.rows)
-
-
-def _differing_preamble(path: SourceLocation, profile: Profile) -> Decision | None:
-    """The question why lines are left out above the first record that look like it.
-
-    With a header they are not compared: a wrong line would be the header then, and its names differ.
-    """
-    dialect = profile.dialect
-    records = rows_above(path, profile) if "skip_rows" in dialect.sampled else []
-    if not records:
-        return None
-    shown, count = dialect.delimiter.join(records[0]), dialect.skip_rows
-    evidence = f"A line above the first record would be left out, as in the file that showed the format: {shown}."
-    return _asked("skip_rows", count, count - len(records), evidence, shown)
-
-
-def _differing_quote(path: SourceLocation, profile: Profile) -> Decision | None:
-    """The question about the quote, if the file proves that it has another one."""
-    dialect = profile.dialect
-    if "quote" not in dialect.sampled or dialect.escape:
-        return None
-    known: dict[str, Any] = {name: getattr(dialect, name) for name in BESIDE_QUOTE}
+def _fresh(path: SourceLocation, dialect: Dialect, names: Collection[str]) -> Profile:
+    """The profile of the file by its own sample, with these fields of the dialect."""
+    known: dict[str, Any] = {name: getattr(dialect, name) for name in names}
     if dialect.member:
         known["member"] = dialect.member
-    try:
-        fresh = profile_file(path, **known)
-    except SourceProblem:  # The reading in the other file's dialect says what is wrong.
-        return None
-    # That the character merely occurs has no evidence.
-    proved = any(
-        each.name == "quote" and each.standing is Standing.PROVED and each.evidence for each in fresh.decisions
-    )
-    if not proved or (not fresh.dialect.quote and dialect.unquoted_empty_is_null):
-        return None
-    if fresh.dialect.quote == dialect.quote or fresh.rows == profile.rows:
-        return None
-    names = [each.quote or "none" for each in (fresh.dialect, dialect)]
-    evidence = f"The quote of the file is {names[0]}, and that of the file that showed the format is {names[1]}."
-    return Decision("quote", names[0], Standing.GUESSED, evidence, answers=(_quote_of(fresh), _quote_of(profile)))
-
-
-def _quote_of(profile: Profile) -> Answer:
-    quote = profile.dialect.quote
-    shown = tuple("".join(f"[{value}]" for value in row) for row in profile.rows[:1])
-    return answer(f"the quote is {quote or 'none'}", shown, quote=quote)
-
-
-def _differing_units(dialect: Dialect, whole: Profile, shown: Mapping[str, int | None]) -> Decision | None:
-    units = shown["skip_after_header"]
-    if "skip_after_header" not in dialect.sampled or units is None or units == bool(dialect.skip_after_header):
-        return None
-    line = dialect.delimiter.join(whole.rows[0])
-    evidence = (
-        f"The line below the header has units ({line}), which the file that showed the format has not."
-        if units
-        else f"The line below the header would be left out for units, as in the file that showed the format: {line}."
-    )
-    return _asked("skip_after_header", dialect.skip_after_header, units, evidence, line)
-
-
-def _differing_footer(path: SourceLocation, dialect: Dialect, shown: Mapping[str, int | None]) -> Decision | None:
-    lines = shown["skip_footer"]
-    if "skip_footer" not in dialect.sampled or lines is None or lines == dialect.skip_footer:
-        return None
-    most = max(lines, dialect.skip_footer)
-    last = last_lines(_tail(path, replace(dialect, skip_footer=0)), dialect.plain, most)
-    evidence = (
-        f"The file ends {_footer(lines)} ({last}), and the file that showed the format {_footer(dialect.skip_footer)}."
-    )
-    return _asked("skip_footer", dialect.skip_footer, lines, evidence, last)
-
-
-def _footer(lines: int) -> str:
-    return f"with a footer of {_lines(lines)}" if lines else "without a footer"
-
-
-def _lines(count: int) -> str:
-    return f"{count or 'no'} line{'' if count == 1 else 's'}"
-
-
-def _asked(name: str, of_dialect: int, of_file: int, evidence: str, shown: str) -> Decision:
-    """The question, whose first answer is what the file shows."""
-    answers = tuple(answer(f"{_lines(count)} left out", [shown], **{name: count}) for count in (of_file, of_dialect))
-    return Decision(name, str(of_file), Standing.GUESSED, evidence, answers=answers)
+    return profile_file(path, **known)
 
 
 def _tail(path: SourceLocation, dialect: Dialect) -> bytes:
-    """The last bytes of the plain file; b"" if they are not known."""
+    """The last bytes of the plain file, with its footer; b"" if they are not known."""
     with open_source(path) as fd:
         head = read_head(fd, SAMPLE_BYTES, dialect.member)
-        with open_sample(fd, head, dialect) as sample:
+        with open_sample(fd, head, replace(dialect, skip_footer=0)) as sample:
             return last_bytes(sample.fd, sample.size) if sample.whole else b""

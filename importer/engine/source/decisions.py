@@ -97,9 +97,12 @@ class Decision:
 
 def asked(name: str, evidence: str, *answers: Answer, value: str = "") -> Decision:
     """A guess. Its value is what the first answer states, unless it is given in other words."""
-    stated = answers[0].states[0][1]
-    text = ("yes" if stated else "no") if isinstance(stated, bool) else str(stated)
-    return Decision(name, value or text, Standing.GUESSED, evidence, answers=answers)
+    return Decision(name, value or in_words(answers[0].states[0][1]), Standing.GUESSED, evidence, answers=answers)
+
+
+def in_words(value: Any) -> str:
+    """A field of Dialect as the value of a decision."""
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value) or "none"
 
 
 @dataclass(frozen=True)

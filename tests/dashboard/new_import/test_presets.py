@@ -82,7 +82,7 @@ class TestOffering:
         answer = show(browser, source)
         page, values = answer.content.decode(), shown_form(answer)
         assert "The file is UTF-8, and the file that showed the format is cp1252." in page
-        assert "The file ends with a footer of 1 line (Total)" in page
+        assert "The file has 1 line of a footer, and the file that showed the format has no lines" in page
         assert (values["preset"], values["encoding"], values["skip_footer"]) != ("", "cp1252", "0")
         assert start(browser, source, **values).status_code == 422
         assert not ImportJob.objects.exists()

@@ -93,7 +93,7 @@ class TestDrift:
         drop(folder, "a.csv", "1,one\n")
         run = run_now(schedule)
         assert (outcomes(run), rows(database)) == ({"a.csv": NEEDS_ANSWER.words}, [])
-        assert "The first record has the columns' names" in run.problem["what"]
+        assert "The file has a header, and the file that showed the format has no header" in run.problem["what"]
 
     @pytest.mark.usefixtures("settled")
     def test_the_answer_in_a_preset_loads_the_file_that_was_asked_about(self, make, folder, database):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
-from importer.engine.source.decisions import Answer, Decision, Standing, answer
+from importer.engine.source.decisions import Answer, Decision, Standing, answer, asked
 from importer.engine.source.decoding import SourceHead
 from importer.engine.source.encodings import UTF8, EncodingKind
 
@@ -33,7 +33,6 @@ _BASIC = {"cp949": "euc_kr", "gb18030": "gb2312", "gbk": "gb2312", "big5hkscs": 
 # Of two encodings of one script, that of Windows wrote most files.
 _WINDOWS = {"iso8859-2": "cp1250", "iso8859-5": "cp1251", "iso8859-7": "cp1253", "iso8859-9": "cp1254"}
 _PLAIN = b"Az09,;\t\r\n\"' "
-_INVALID = re.compile("\ufffd")
 
 
 @dataclass(frozen=True)
@@ -68,28 +67,25 @@ def detect_encoding(
         return _detected(UTF8, Standing.RULE if data.isascii() else Standing.PROVED, "")
     if lines := _odd_lines_of_utf8(data, head.whole):
         return replace(_detected(UTF8, Standing.RULE, _on_odd_lines(lines)), odd=True)
+    odd = _odd_byte(data, invalid)
     if of_bytes:
-        return _utf8_or(data, f"{_odd_byte(data, invalid)}; if a column of bytes has it, the texts may be UTF-8.")
-    if head.whole and encodings.is_cut(data, invalid):
-        return _cut(data, invalid)
-    return _legacy(data, invalid)
+        evidence = f"{odd}; if a column of bytes has it, the texts may be UTF-8."
+    elif head.whole and encodings.is_cut(data, invalid):
+        # A single byte beyond ASCII may be a letter elsewhere.
+        if invalid < len(data) - 1 or not data[:invalid].isascii():
+            return _detected(UTF8, Standing.RULE, "The file ends within a letter of UTF-8: it was cut.")
+        evidence = f"{odd}, unless the file was cut within a letter, which is a guess."
+    else:
+        return _legacy(data, odd)
+    return replace(_guessed(data, evidence, [UTF8, *_proposals(data)]), odd=True)
 
 
-def _utf8_or(data: bytes, evidence: str) -> DetectedEncoding:
-    """The question whether a file is UTF-8 that has other bytes, or another encoding."""
-    proposals = [UTF8, *_proposals(data)]
-    return replace(_detected(UTF8, Standing.GUESSED, evidence, answers_for(data, proposals)), odd=True)
+def _detected(encoding: str, standing: Standing, evidence: str) -> DetectedEncoding:
+    return DetectedEncoding(encoding, Decision("encoding", encoding, standing, evidence))
 
 
-def _cut(data: bytes, at: int) -> DetectedEncoding:
-    """UTF-8 of which a letter is cut by the file's end. A single byte beyond ASCII may be a letter elsewhere."""
-    if at < len(data) - 1 or not data[:at].isascii():
-        return _detected(UTF8, Standing.RULE, "The file ends within a letter of UTF-8: it was cut.")
-    return _utf8_or(data, f"{_odd_byte(data, at)}, unless the file was cut within a letter, which is a guess.")
-
-
-def _detected(encoding: str, standing: Standing, evidence: str, answers: Sequence[Answer] = ()) -> DetectedEncoding:
-    return DetectedEncoding(encoding, Decision("encoding", encoding, standing, evidence, answers=tuple(answers)))
+def _guessed(data: bytes, evidence: str, proposals: Sequence[str]) -> DetectedEncoding:
+    return DetectedEncoding(proposals[0], asked("encoding", evidence, *answers_for(data, proposals)))
 
 
 def _marked(data: bytes, marked: str, length: int, requested: str) -> DetectedEncoding:
@@ -106,28 +102,20 @@ def _wide(data: bytes) -> DetectedEncoding | None:
         evidence = f"The file is {by_zeros} without a byte order mark: its zero bytes are where that has them."
         return _detected(by_zeros, Standing.PROVED, evidence)
     if by_zeros:
-        return _detected(by_zeros, Standing.GUESSED, "The file is full of zero bytes.", answers_for(data, [by_zeros]))
+        return _guessed(data, "The file is full of zero bytes.", [by_zeros])
     for encoding, line_end in (("utf-16-le", b"\n\0"), ("utf-16-be", b"\0\n")):
-        found = _at_even_places(data, line_end)
+        found = sum(match.start() % 2 == 0 for match in re.finditer(line_end, data[:PROPOSAL_BYTES]))
         if found and _is_text(data, encoding):
             evidence = f"{found:,} line ends of two bytes stand where {encoding} has them."
-            return _detected(encoding, Standing.GUESSED, evidence, answers_for(data, [encoding, encodings.GUESS]))
+            return _guessed(data, evidence, [encoding, encodings.GUESS])
     return None
-
-
-def _at_even_places(data: bytes, mark: bytes) -> int:
-    return sum(1 for match in re.finditer(re.escape(mark), data[:PROPOSAL_BYTES]) if match.start() % 2 == 0)
 
 
 def _is_text(data: bytes, encoding: str) -> bool:
     """Whether the first bytes are text in the encoding, of characters that exist."""
     text = codecs.getincrementaldecoder(encoding)("replace").decode(data[: PROPOSAL_BYTES // 4 * 4])
-    odd = sum(unicodedata.category(each) in ("Cn", "Co", "Cs", "Cc") for each in text) - _line_marks(text)
-    return bool(text) and odd == 0 and not _INVALID.search(text)
-
-
-def _line_marks(text: str) -> int:
-    return sum(text.count(mark) for mark in "\t\n\r\x1a")
+    odd = (unicodedata.category(each) in ("Cn", "Co", "Cs", "Cc") for each in text if each not in "\t\n\r\x1a")
+    return bool(text) and not any(odd) and "\ufffd" not in text
 
 
 def shows_utf8(data: bytes, *, whole: bool) -> bool:
@@ -166,7 +154,7 @@ def _on_odd_lines(lines: Sequence[int]) -> str:
     )
 
 
-def _legacy(data: bytes, invalid: int) -> DetectedEncoding:
+def _legacy(data: bytes, odd: str) -> DetectedEncoding:
     controls = len(data) - len(data.translate(None, delete=CONTROLS))
     if controls > len(data) * MOST_CONTROLS:
         raise SourceProblem(
@@ -175,8 +163,7 @@ def _legacy(data: bytes, invalid: int) -> DetectedEncoding:
             advice="Choose the CSV file itself. If this is it, name its encoding, such as --encoding utf-16-le.",
         )
     proposals = _proposals(data)
-    evidence = f"{_odd_byte(data, invalid)}; {proposals[0]} is a guess."
-    return _detected(proposals[0], Standing.GUESSED, evidence, answers_for(data, proposals))
+    return _guessed(data, f"{odd}; {proposals[0]} is a guess.", proposals)
 
 
 def _proposals(data: bytes) -> list[str]:

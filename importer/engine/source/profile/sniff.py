@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
-from importer.engine.source.decisions import Decision, SkippedLine, Standing
+from importer.engine.source.decisions import Decision, SkippedLine, Standing, in_words
 from importer.engine.source.dialect import RFC4180, Dialect, line_end_name
 from importer.engine.source.formats.footer import is_sum
 from importer.engine.source.profile.delimiters import (
@@ -20,7 +20,7 @@ from importer.engine.source.profile.expected_columns import (
     columns_by_position,
     may_be_row,
 )
-from importer.engine.source.profile.header import header_decision, stated_header
+from importer.engine.source.profile.header import header_decision
 from importer.engine.source.profile.layout.lines_above import (
     Skipped,
     lines_before_table,
@@ -50,8 +50,11 @@ from importer.engine.source.profile.sample import skipped_bytes
 from importer.engine.units import count_of
 
 MARKS = ("quote", "escape", "delimiter", "comment", "line_end")
-# The fields of Dialect for lines that are no records.
-LEFT_OUT = ("comment", "skip_after_header", "skip_footer", "skip_repeated_header")
+# The other fields of Dialect that have a decision each.
+DECIDED = (
+    *("quote", "escape", "trailing_delimiter", "header", "blank_lines", "unquoted_empty_is_null"),
+    *("comment", "skip_after_header", "skip_footer", "skip_repeated_header"),
+)
 
 
 @dataclass(frozen=True)
@@ -83,11 +86,8 @@ def sniff(
 
 def stated_decisions(dialect: Dialect) -> tuple[Decision, ...]:
     """The decisions of a dialect that was given as a whole."""
-    return tuple(_stated(each.name, getattr(dialect, each.name)) for each in fields(dialect) if each.compare)
-
-
-def _stated(name: str, value: Any) -> Decision:
-    return Decision(name, str(value), Standing.STATED, "")
+    known = {each.name: getattr(dialect, each.name) for each in fields(dialect) if each.compare}
+    return tuple(Decision(name, in_words(value), Standing.STATED, "") for name, value in known.items())
 
 
 class _Sniffer:
@@ -96,7 +96,7 @@ class _Sniffer:
     def __init__(self, readings: Readings, known: dict[str, Any], expected: Sequence[ExpectedColumn]) -> None:
         self.readings, self.known, self.expected = readings, known, expected
         self.names = [column.name for column in expected]
-        self.decisions: list[Decision] = []
+        self.decided: dict[str, Decision] = {}
         self.skipped = Skipped()
         self.skipped_texts: tuple[SkippedLine, ...] = ()
         self.sampled: list[str] = []
@@ -104,25 +104,32 @@ class _Sniffer:
 
     def sniffed(self, encoding: str, tail: bytes) -> Sniffed:
         base = self._base(encoding)
-        best, trailing = self._plain(base) or self._compared(base)
-        best, header, decision = self._odd_header(best) or self._header(best)
-        best = self._footer(self._units(best, header), self.readings.sample if self.readings.final else tail)
+        best = self._plain(base) or self._compared(base)
+        best, header = self._odd_header(best) or self._header(best)
+        has_header = self.known.get("header", header.value == "yes")
+        best = self._units(best) if has_header else self._leaving_out(best, "skip_after_header", 0, None)
+        best = self._footer(best, self.readings.sample if self.readings.final else tail)
         line_end = best.dialect.line_end
         standing = Standing.STATED if "line_end" in self.known else Standing.PROVED
-        self.decisions += [
-            trailing,
+        self._decide(
             self.skipped.decision or Decision("skipped_lines", "0", Standing.RULE, ""),
             Decision("line_end", line_end_name(line_end), standing, LINE_END_WORDS[line_end]),
-            decision,
-        ]
-        decided = {each.name for each in self.decisions}
-        for name in ("blank_lines", "unquoted_empty_is_null", *LEFT_OUT):
+            header,
+        )
+        dialect = replace(best.dialect, header=has_header, skip_rows=self.skipped.lines, sampled=tuple(self.sampled))
+        self._decide_the_rest(dialect)
+        return Sniffed(dialect, tuple(self.decided.values()), self.skipped_texts)
+
+    def _decide(self, *decisions: Decision) -> None:
+        self.decided |= {each.name: each for each in decisions}
+
+    def _decide_the_rest(self, dialect: Dialect) -> None:
+        """Add what was stated, and the rules for what was not decided."""
+        for name in DECIDED:
             if name in self.known:
-                self.decisions.append(_stated(name, self.known[name]))
-            elif name not in decided:
-                self.decisions.append(Decision(name, str(getattr(RFC4180, name)), Standing.RULE, ""))
-        dialect = replace(best.dialect, header=header, skip_rows=self.skipped.lines, sampled=tuple(self.sampled))
-        return Sniffed(dialect, tuple(self.decisions), self.skipped_texts)
+                self._decide(Decision(name, in_words(self.known[name]), Standing.STATED, ""))
+            elif name not in self.decided:
+                self._decide(Decision(name, in_words(getattr(dialect, name)), Standing.RULE, ""))
 
     def _base(self, encoding: str) -> Dialect:
         """The dialect with the stated marks; takes stated lines and a `sep=` line off the sample."""
@@ -155,7 +162,7 @@ class _Sniffer:
         line_end = choose_line_end(self.readings, base, delimiter_stated="delimiter" in self.known)
         return replace(base, line_end=line_end)
 
-    def _plain(self, base: Dialect) -> tuple[SampleReading, Decision] | None:
+    def _plain(self, base: Dialect) -> SampleReading | None:
         """The first reading, if it reads the sample whole; then all marks and the lines above are decided."""
         if self.known.get("header") is False or self.known.get("trailing_delimiter"):
             return None
@@ -163,18 +170,18 @@ class _Sniffer:
         if not plain:
             return None
         self.is_plain = True
-        self.decisions.append(delimiter_decision(plain, [], self.names, stated="delimiter" in self.known))
+        self._decide(delimiter_decision(plain, [], self.names, stated="delimiter" in self.known))
         server = None if {"quote", "escape"} & set(self.known) else as_the_server_writes(plain)
         if server and server[0].rows != plain.rows:
             plain, escape = server
-            self.decisions.append(escape)
+            self._decide(escape)
         else:
-            self.decisions += [*plain_decisions(plain, self.known), *self._stated_marks()]
+            self._decide(*plain_decisions(plain, self.known))
         self.sampled += [name for name in ("quote", "skip_rows") if name not in self.known]
-        return plain, self._trailing_stated("trailing_delimiter" in self.known)
+        return plain
 
-    def _compared(self, base: Dialect) -> tuple[SampleReading, Decision]:
-        """The best of all readings, with the decision about a trailing delimiter."""
+    def _compared(self, base: Dialect) -> SampleReading:
+        """The best of all readings."""
         base = self._with_line_end(base)
         drawn = drawn_table(self.readings.sample, base.encoding)
         best = self._marks(self._with_comments(base) or self._delimiter(base))
@@ -182,55 +189,45 @@ class _Sniffer:
             self.sampled.append("skip_rows")
             best = self._below(best, lines_before_table(best, self.names))
         if "delimiter" not in self.known:
-            at = next(at for at, each in enumerate(self.decisions) if each.name == "delimiter")
-            found = layout_question(best, self.decisions[at], drawn, self.skipped.lines + 1)
-            self.decisions[at] = found or self.decisions[at]
-        if "trailing_delimiter" in self.known:
-            best = best.again(trailing_delimiter=self.known["trailing_delimiter"])
-            return best, self._trailing_stated(True)
-        if self.known.get("header") is False:
-            return best, self._trailing_stated(False)
-        return trailing_delimiter(best, self.expected)
-
-    def _trailing_stated(self, stated: bool) -> Decision:
-        value = "yes" if self.known.get("trailing_delimiter") else "no"
-        return Decision("trailing_delimiter", value, Standing.STATED if stated else Standing.RULE, "")
+            self._decide(layout_question(best, self.decided["delimiter"], drawn, self.skipped.lines + 1))
+        if "trailing_delimiter" in self.known or self.known.get("header") is False:
+            return best.again(trailing_delimiter=self.known.get("trailing_delimiter", False))
+        best, trailing = trailing_delimiter(best, self.expected)
+        self._decide(trailing)
+        return best
 
     def _with_comments(self, base: Dialect) -> SampleReading | None:
         """The best reading with comments, where there are some."""
         begin = "" if "comment" in self.known else comment_begin(self.readings.sample)
         if not begin:
             return None
-        before = list(self.decisions)
         best = self._delimiter(replace(base, comment=begin))
         decision = comment_decision(best, self.names)
-        self.decisions = [*self.decisions, decision] if decision else before
-        if decision and decision.standing is Standing.PROVED:
+        if not decision:
+            return None
+        self._decide(decision)
+        if decision.standing is Standing.PROVED:
             self.sampled.append("comment")
-        return best if decision else None
+        return best
 
     def _delimiter(self, base: Dialect) -> SampleReading:
         stated = "delimiter" in self.known
         best, tried = self.readings.read(base), list[SampleReading]()
         if not stated:
             best, tried = choose_delimiter(self.readings, base, self.names, quote_stated="quote" in self.known)
-        self.decisions.append(delimiter_decision(best, tried, self.names, stated))
+        self._decide(delimiter_decision(best, tried, self.names, stated))
         return best
 
     def _marks(self, best: SampleReading) -> SampleReading:
         """Choose quote and escape, unless they are stated."""
         if "escape" not in self.known:
             best, decision = choose_escape(best)
-            self.decisions.append(decision)
+            self._decide(decision)
         if "quote" not in self.known and not best.dialect.escape:
             best, decision = choose_quote(best)
             self.sampled.append("quote")
-            self.decisions.append(decision)
-        self.decisions += self._stated_marks()
+            self._decide(decision)
         return best
-
-    def _stated_marks(self) -> list[Decision]:
-        return [_stated(name, self.known[name] or "none") for name in ("quote", "escape") if name in self.known]
 
     def _below(self, best: SampleReading, skipped: Skipped) -> SampleReading:
         """The reading of the sample without these first lines."""
@@ -239,20 +236,15 @@ class _Sniffer:
         self._take_off(skipped, best.dialect)
         return self.readings.read(best.dialect)
 
-    def _header(self, best: SampleReading) -> tuple[SampleReading, bool, Decision]:
+    def _header(self, best: SampleReading) -> tuple[SampleReading, Decision]:
         once = None if "skip_repeated_header" in self.known else without_repeated_header(best)
-        header, decision = self._header_of(once or best)
-        if once and header:
-            self.decisions.append(repeated_header_decision(once, self.names))
-            return once, header, decision
-        return best, *(self._header_of(best) if once else (header, decision))
+        header = header_decision((once or best).text_rows(), self.expected)
+        if once and self.known.get("header", header.value == "yes"):
+            self._decide(repeated_header_decision(once, self.names))
+            return once, header
+        return best, header_decision(best.text_rows(), self.expected) if once else header
 
-    def _header_of(self, best: SampleReading) -> tuple[bool, Decision]:
-        if "header" in self.known:
-            return self.known["header"], stated_header(self.known["header"])
-        return header_decision(best.text_rows(), self.expected)
-
-    def _odd_header(self, best: SampleReading) -> tuple[SampleReading, bool, Decision] | None:
+    def _odd_header(self, best: SampleReading) -> tuple[SampleReading, Decision] | None:
         """The header that has another number of names than the records have fields; None for others."""
         if not is_odd(best) or "header" in self.known:
             return None
@@ -260,23 +252,23 @@ class _Sniffer:
         named = [names, *(row[1:] for row in rows)]
         fits = are_names(names, self.expected) and may_be_row(named[1], columns_by_name(self.expected, names))
         if len(names) == best.width - 1 and fits and not columns_by_position(self.expected, best.width):
-            self.decisions.append(row_names(best))
-            return best, *header_decision(named, self.expected)
+            self._decide(row_names(best))
+            return best, header_decision(named, self.expected)
         decision = odd_header(best, self.expected, self.skipped.lines + 1)
         states = dict(decision.answers[0].states)
         if not states["header"]:
             lines = states["skip_rows"] - self.skipped.lines
             best = self._below(best, Skipped(lines, best.starts[1], self.skipped.decision))
-        return best, states["header"], decision
+        return best, decision
 
-    def _units(self, best: SampleReading, header: bool) -> SampleReading:
-        decision = units_decision(best) if header else None
+    def _units(self, best: SampleReading) -> SampleReading:
+        decision = units_decision(best)
         if decision and self._may_be_row(best.text_rows(2)):
             if "skip_after_header" not in self.known:
                 what = "The record below the header looks like units"
-                self.decisions.append(kept("skip_after_header", "0", what, "--skip-after-header 1"))
+                self._decide(kept("skip_after_header", "0", what, "--skip-after-header 1"))
             return best
-        return self._leaving_out(best, "skip_after_header", 1 if decision else 0, decision)
+        return self._leaving_out(best, "skip_after_header", int(decision is not None), decision)
 
     def _may_be_row(self, rows: Sequence[Sequence[str]]) -> bool:
         """Whether the first reading is right, and the table takes the last row; the first one has its names."""
@@ -289,7 +281,7 @@ class _Sniffer:
             self.sampled.append(name)
         if stated is not None or not decision:
             return best
-        self.decisions.append(decision)
+        self._decide(decision)
         left_out: dict[str, Any] = {name: lines}
         return replace(best, dialect=replace(best.dialect, **left_out))
 
@@ -302,7 +294,7 @@ class _Sniffer:
             if not lines:
                 if "skip_footer" not in self.known:
                     what = "The file ends as with a footer"
-                    self.decisions.append(kept("skip_footer", "0", what, "--skip-footer 1"))
+                    self._decide(kept("skip_footer", "0", what, "--skip-footer 1"))
                 return best
         return self._leaving_out(best, "skip_footer", lines, decision)
 

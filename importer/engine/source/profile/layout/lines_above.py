@@ -66,8 +66,8 @@ def _certainly_above(best: SampleReading, count: int) -> bool:
 
     A header with one name less than the table has fields is a header, and an error that must be named.
     """
-    header, decision = header_decision(best.text_rows()[count:])
-    return count > 1 and header and decision.standing is Standing.PROVED
+    found = header_decision(best.text_rows()[count:])
+    return count > 1 and (found.value, found.standing) == ("yes", Standing.PROVED)
 
 
 def _filled(row: Sequence[bytes]) -> int:

@@ -35,15 +35,15 @@ _BLANK_LINE = re.compile(rb"(?:\n\r?\n|\r\r)\Z")
 FIXED_WIDTH_LINES, FIXED_WIDTH_COLUMNS = 4, 3
 
 
-def layout_question(best: SampleReading, delimiter: Decision, drawn: str, first_line: int) -> Decision | None:
-    """The question whether the sample is to be read as CSV at all, in place of the decision about its delimiter.
+def layout_question(best: SampleReading, delimiter: Decision, drawn: str, first_line: int) -> Decision:
+    """The question whether the sample is to be read as CSV at all; the decision about its delimiter if it is.
 
     `drawn`: that of drawn_table(), with the lines that are left out. `first_line`: the number of the sample's first.
     """
     is_fixed = best.width < 2 and is_fixed_width(best.text(best.sample[:DRAWN_BYTES]))
     hint = drawn or (_several_tables(best, first_line) if best.width > 1 else _quoted_lines(best))
     if not hint and not is_fixed:
-        return None
+        return delimiter
     answers = delimiter.answers or (delimiter_answer(best),)
     fixed = (answer("the values stand at fixed places", format="fixed"),) if is_fixed else ()
     return replace(asked("delimiter", hint or _FIXED, *answers, *fixed, value=delimiter.value), of=len(best.rows))
