@@ -4,7 +4,7 @@
 const NO_CONNECTION = 0; // as the status of a request
 const AWAY = [502, 503, 504]; // what a proxy answers while Millrace starts
 const MEANINGS = {
-  [NO_CONNECTION]: "The connection was lost. The upload continues by itself when it is back.",
+  [NO_CONNECTION]: "No connection to Millrace. The upload continues by itself when it is back.",
   401: "Your session has ended. Sign in again in another tab, then resume.",
   403: "The page is out of date: reload it, then drop the file again.",
   404: "This upload is no longer there; perhaps it was removed in another tab. Choose the file again.",

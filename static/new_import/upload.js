@@ -27,30 +27,7 @@ function duration(seconds) {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-// --- one file ---
-
-const NO_MORE = ["NotReadableError", "NotFoundError"]; // of a file that changed after it was chosen, or that is gone
-
-function isSame(one, other) {
-  return ["name", "size", "type", "lastModified"].every((each) => one[each] === other[each]);
-}
-
-// Whether the browser can still read the file. Without checksums, the request fails as if the connection were lost.
-async function isReadable(file) {
-  try {
-    await file.slice(0, 1).arrayBuffer();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 // --- one part ---
-
-async function checksum(file, offset, length) {
-  const digest = await crypto.subtle.digest("SHA-256", await file.slice(offset, offset + length).arrayBuffer());
-  return `sha256 ${btoa(String.fromCharCode(...new Uint8Array(digest)))}`;
-}
 
 function partBytes(wanted) {
   return Math.round(Math.min(Math.max(wanted, SMALLEST_PART), Number(drop.dataset.partBytes)));
@@ -195,6 +172,8 @@ class Upload {
   }
 
   showProgress(sent) {
+    if (!navigator.onLine) return; // what the browser had taken before
+    this.stalled = false;
     const now = performance.now();
     this.began ??= { at: now, sent };
     const rate = (1000 * (sent - this.began.sent)) / (now - this.began.at);
@@ -295,6 +274,7 @@ class Upload {
   worthRetrying(error) {
     if (NO_MORE.includes(error.causingError?.name)) return false;
     const status = statusOf(answerOf(error));
+    if ([NO_CONNECTION, ...AWAY].includes(status)) this.stall(wordsOf(answerOf(error)));
     if (error.originalRequest?.getMethod() === "PATCH") this.tus.options.chunkSize = partBytes(this.tus.options.chunkSize / 4);
     return [NO_CONNECTION, 408, 409, 423, 460].includes(status) || (status >= 500 && status !== 507);
   }
@@ -318,6 +298,21 @@ class Upload {
     this.setStatus(words, true);
     this.progress.hidden = final;
     this.showButtons(...(final ? ["remove"] : ["resume", "remove"]));
+  }
+
+  // Nothing moves now: a rate and a time left would be those of before. The next bytes begin a new measurement.
+  stall(words) {
+    this.stalled = true;
+    this.began = undefined;
+    this.setStatus(words, true);
+  }
+
+  // The network is back: no delay between two tries is waited for.
+  async goOn() {
+    if (this.waiting) return this.stopWaiting();
+    if (!this.stalled || this.direct) return;
+    await this.tus.abort();
+    if (running.has(this)) this.start();
   }
 
   waitForTurn(words, seconds, problem = false) {
@@ -391,7 +386,8 @@ document.getElementById("paste-use").addEventListener("click", () => {
   menu.querySelector("summary").focus(); // The button is no longer there.
 });
 
-addEventListener("online", () => [...running].forEach((each) => each.stopWaiting()));
+addEventListener("offline", () => [...running].forEach((each) => each.stall(MEANINGS[NO_CONNECTION])));
+addEventListener("online", () => [...running].forEach((each) => each.goOn()));
 addEventListener("beforeunload", (event) => {
   if (running.size || queue.length) event.preventDefault();
 });

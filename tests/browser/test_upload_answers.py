@@ -1,5 +1,6 @@
 """An upload whose requests fail: it continues where it was, or says in words what has happened and what to do."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,30 @@ def test_while_nobody_answers_for_minutes_an_upload_waits_and_continues_by_itsel
     else:
         page.evaluate("dispatchEvent(new Event('online'))")
     expect_whole(page, target)
+
+
+def test_without_a_network_no_rate_is_shown_and_the_upload_goes_on_by_itself(page: Page, target, tmp_path: Path):
+    large = tmp_path / "cities.csv"
+    large.write_text("id,name,pop\n" + "".join(f"{n},{'n' * 100},{n}\n" for n in range(20_000)))
+    parts: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if not is_part(route.request):
+            return route.continue_()
+        parts.append(route)
+        # The first part arrives, so that there is a rate; the next one is on its way when the network goes.
+        return route.continue_() if len(parts) != 2 else None
+
+    page.route("**/uploads/*/", hold)
+    drop(page, large)
+    status = page.locator("[data-upload-part=status]")
+    wait_until(lambda: page.evaluate("true") and len(parts) == 2, what="the second part")
+    page.context.set_offline(True)
+    expect(page.get_by_role("alert").filter(has_text="The upload continues by itself when it is back")).to_be_visible()
+    expect(status).not_to_have_text(re.compile("/s|left|reload"))
+    page.context.set_offline(False)
+    wait_until(lambda: page.evaluate("true") and SourceFile.objects.get().status == "ready", 60, "the whole file")
+    assert SourceFile.objects.get().file.read_bytes() == large.read_bytes()
 
 
 @pytest.mark.parametrize(
