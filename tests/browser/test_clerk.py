@@ -32,12 +32,16 @@ def each_database(server: TestServer) -> Iterator[Address]:
 
 @pytest.fixture
 def export(tmp_path: Path) -> Path:
+    return export_of(tmp_path, "orders.csv")
+
+
+def export_of(folder: Path, name: str, first: int = 0) -> Path:
     """A messy file: semicolons, cp1252, dates as dd.mm., decimal commas, and a total in its last line."""
     lines = ["id;customer;ordered_on;amount;paid"]
-    for n in range(ROWS):
+    for n in range(first, first + ROWS):
         day = f"{n % 28 + 1:02}.{n % 12 + 1:02}.2025"
         lines.append(f"{n};Müller & Söhne {n};{day};1.{n % 1000:03},{n % 100:02};{'ja' if n % 3 else 'nein'}")
-    path = tmp_path / "orders.csv"
+    path = folder / name
     path.write_bytes("\r\n".join([*lines, "Summe;;;4.498.648,50;", ""]).encode("cp1252"))
     return path
 
@@ -63,3 +67,30 @@ def test_from_the_drop_to_the_equation_in_six_clicks(page: Page, each_database: 
         row = fetch_all(connection, "SELECT customer, ordered_on, amount, paid FROM orders WHERE id = 14")[0]
     assert (found[0], int(found[1])) == (ROWS, ROWS * 2 // 3)
     assert row == ("Müller & Söhne 14", date(2025, 3, 15), Decimal("1014.14"), 1)
+
+
+def test_the_second_week_takes_two_clicks(page: Page, each_database: Address, tmp_path: Path):
+    page.goto("/new/")
+    drop(page, export_of(tmp_path, "shop 2026-11-20.csv"))
+    page.get_by_role("button", name="cp1252 (Windows, western)").click()
+    page.get_by_role("button", name="A footer").click()
+    page.get_by_label("Table", exact=True).fill("orders")
+    page.get_by_label("Table", exact=True).blur()
+    page.get_by_role("button", name=f"into {each_database.database}.orders").click()
+    page.wait_for_url("**/jobs/*/")
+    expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
+    first = ImportJob.objects.get()
+
+    page.goto("/new/")
+    drop(page, export_of(tmp_path, "shop 2026-11-27.csv", ROWS))
+    said = page.get_by_text(f"as import {first.pk} of {first.created_at:%A}")
+    expect(said).to_contain_text(f"shop 2026-11-20.csv into {each_database.database}.orders")
+    page.evaluate(COUNT_CLICKS)
+    page.get_by_role("link", name="As last time").click()
+    expect(page.locator(".start-message")).not_to_contain_text("question")
+    page.get_by_role("button", name=f"into {each_database.database}.orders").click()
+    page.wait_for_url("**/jobs/*/")
+    expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
+    assert page.evaluate("Number(sessionStorage.clicks)") == 2
+    with connect(each_database) as connection:
+        assert fetch_all(connection, "SELECT COUNT(*), MAX(id) FROM orders") == [(2 * ROWS, 2 * ROWS - 1)]
