@@ -8,7 +8,7 @@ from functools import partial
 
 from importer.engine.source.decisions import Answer, Decision, Standing, answer, asked
 from importer.engine.source.dialect import ANY_LINE_END, Dialect, escape_mark
-from importer.engine.source.profile.readings import EVEN, RIVAL, Readings, SampleReading, weight
+from importer.engine.source.profile.readings import BOUNDS, Readings, SampleReading, weight
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Tried where no usual delimiter divides the records evenly; longer ones before the characters that they consist of.
@@ -87,7 +87,7 @@ def _rare_dialects(sample: bytes, base: Dialect) -> Iterator[Dialect]:
             continue
         [(count, lines_with)] = counts.most_common(1)
         between_quotes = mark == " " and b'" "' in sample
-        if (count and lines_with >= EVEN * len(lines)) or between_quotes:
+        if (count and lines_with >= BOUNDS["evenness"] * len(lines)) or between_quotes:
             yield dialect
 
 
@@ -104,12 +104,12 @@ def choose_delimiter(
     tried = list(map(readings.read, dialects))
     if not quote_stated and b"'" in sample and _SINGLE_QUOTED.search(sample):
         single = (readings.read(each, quote="'") for each in dialects)
-        tried += [each for each in single if not each.stray and each.agreement >= EVEN]
+        tried += [each for each in single if not each.stray and each.agreement >= BOUNDS["evenness"]]
     if not any(each.divides and each.even for each in tried):
         rare = map(readings.read, _rare_dialects(sample, base))
         # A rare delimiter is one only if its records are even, and no usual one comes near.
         usual = max(each.score for each in tried)
-        tried += [each for each in rare if each.body_agreement >= EVEN and each.score > usual]
+        tried += [each for each in rare if each.body_agreement >= BOUNDS["evenness"] and each.score > usual]
     tried.append(readings.read(base, delimiter=readings.unused_delimiter))
     return max(tried, key=lambda each: weight(each, "delimiter", names)), tried
 
@@ -121,7 +121,7 @@ def delimiter_decision(
     name, mark = delimiter_name(best.dialect.delimiter), best.dialect.delimiter.strip(" ")
     # Of delimiters that differ in a blank only the better one has already been chosen.
     others = (each for each in tried if each.divides and each.dialect.delimiter.strip(" ") != mark)
-    rivals = [each for each in others if best.width < 2 or each.score >= RIVAL * best.score]
+    rivals = [each for each in others if best.width < 2 or each.score >= BOUNDS["a rival"] * best.score]
     if stated:
         found = Decision("delimiter", name, Standing.STATED, f"Delimiter: {name}, as stated.{_fitting(best)}")
     elif best.header_row(names) is not None:

@@ -313,14 +313,8 @@ def _sniffed(
     """Sniff the sample, which begins with the bytes `begin` after a byte order mark."""
     plain = Dialect(encoding=detected.encoding).plain.encoding
     final = sample.whole and sample.readable <= SAMPLE_BYTES
-    return sniff(begin, final=final, known=known, encoding=plain, expected=expected, tail=_tail(sample))
-
-
-def _tail(sample: SourceSample) -> bytes:
-    """The last bytes of a plain file that is larger than its sample; b"" for others."""
-    if not sample.whole or sample.readable <= SAMPLE_BYTES:
-        return b""
-    return last_bytes(sample.fd, sample.readable)
+    tail = last_bytes(sample.fd, sample.readable) if sample.whole and not final else b""
+    return sniff(begin, final=final, known=known, encoding=plain, expected=expected, tail=tail)
 
 
 def _without_end_marks(sample: SourceSample) -> tuple[SourceSample, tuple[Decision, ...]]:

@@ -18,9 +18,14 @@ from importer.engine.source.records.no_records import find_no_records
 RECORDS = 1000  # read at most for each reading
 HEADER_RECORDS = 20  # among the first of which the header is searched
 CELLS = 2000  # looked at for the share of clean values
-EVEN = 0.9  # agreement from which the usual delimiters are good enough
-STEADY = 0.95  # steadiness that text with a few delimiters in it does not have
-RIVAL = 0.9  # of the best reading's score: another one that reaches it would fit as well
+# Shares from 0 to 1, in docs/reading.md.
+BOUNDS: Mapping[str, float] = {
+    "division": 0.5,  # Text has commas too, but not equally many on every line.
+    "evenness": 0.9,
+    "steadiness": 0.95,
+    "a rival": 0.9,
+    "below a title": 0.98,
+}
 
 # Delimiters of files with a single field, of which one does not occur in the sample.
 _UNUSED = ("\t", ";", "|", "\x1f", "\x1e", "\x01")
@@ -129,12 +134,12 @@ class SampleReading:
         """Whether the records have one width, or a few long runs of records, as of several tables, have one each."""
         widths = [len(row) for row in self.rows]
         steadiness = sum(map(eq, widths, widths[1:])) / (len(widths) - 1) if len(widths) > 1 else 1.0
-        return self.agreement >= EVEN or (steadiness >= STEADY and self.width > 2)
+        return self.agreement >= BOUNDS["evenness"] or (steadiness >= BOUNDS["steadiness"] and self.width > 2)
 
     @property
     def divides(self) -> bool:
-        """Whether the delimiter divides the records: text has commas too, but not equally many on every line."""
-        return self.width > 1 and self.agreement > 0.5
+        """Whether the delimiter divides the records."""
+        return self.width > 1 and self.agreement > BOUNDS["division"]
 
     @cached_property
     def score(self) -> float:

@@ -263,20 +263,32 @@ class _Sniffer:
 
     def _units(self, best: SampleReading) -> SampleReading:
         decision = units_decision(best)
-        if decision and self._may_be_row(best.text_rows(2)):
-            if "skip_after_header" not in self.known:
-                what = "The record below the header looks like units"
-                self._decide(kept("skip_after_header", "0", what, "--skip-after-header 1"))
+        is_row = decision and self._may_be_row(best.text_rows(2))
+        looks = "The record below the header looks like units" if is_row else ""
+        return self._leaving_out(best, "skip_after_header", int(decision is not None), decision, looks)
+
+    def _footer(self, best: SampleReading, tail: bytes) -> SampleReading:
+        if not tail:
             return best
-        return self._leaving_out(best, "skip_after_header", int(decision is not None), decision)
+        lines, decision = footer_decision(tail, best.dialect, best.width)
+        looks = ""
+        if lines and self.is_plain:
+            lines, decision = footer_decision(tail, best.dialect, best.width, partial(self._may_be_last, best))
+            looks = "" if lines else "The file ends as with a footer"
+        return self._leaving_out(best, "skip_footer", lines, decision, looks)
 
-    def _may_be_row(self, rows: Sequence[Sequence[str]]) -> bool:
-        """Whether the first reading is right, and the table takes the last row; the first one has its names."""
-        return self.is_plain and may_be_row(rows[-1], columns_by_name(self.expected, rows[0]))
+    def _leaving_out(
+        self, best: SampleReading, name: str, lines: int, decision: Decision | None, looks: str = ""
+    ) -> SampleReading:
+        """The reading without these lines, unless their number was stated; notes that the sample shows them.
 
-    def _leaving_out(self, best: SampleReading, name: str, lines: int, decision: Decision | None) -> SampleReading:
-        """The reading without these lines, unless their number was stated; notes that the sample shows them."""
+        `looks`: what lines look like that are rows, since the first reading is right and the table takes them.
+        """
         stated = self.known.get(name)
+        if looks:
+            if stated is None:
+                self._decide(kept(name, "0", looks, f"--{name.replace('_', '-')} 1"))
+            return best
         if stated is None or 0 < stated == lines:
             self.sampled.append(name)
         if stated is not None or not decision:
@@ -285,18 +297,9 @@ class _Sniffer:
         left_out: dict[str, Any] = {name: lines}
         return replace(best, dialect=replace(best.dialect, **left_out))
 
-    def _footer(self, best: SampleReading, tail: bytes) -> SampleReading:
-        if not tail:
-            return best
-        lines, decision = footer_decision(tail, best.dialect, best.width)
-        if lines and self.is_plain:
-            lines, decision = footer_decision(tail, best.dialect, best.width, partial(self._may_be_last, best))
-            if not lines:
-                if "skip_footer" not in self.known:
-                    what = "The file ends as with a footer"
-                    self._decide(kept("skip_footer", "0", what, "--skip-footer 1"))
-                return best
-        return self._leaving_out(best, "skip_footer", lines, decision)
+    def _may_be_row(self, rows: Sequence[Sequence[str]]) -> bool:
+        """Whether the first reading is right, and the table takes the last row; the first one has its names."""
+        return self.is_plain and may_be_row(rows[-1], columns_by_name(self.expected, rows[0]))
 
     def _may_be_last(self, best: SampleReading, row: Sequence[str]) -> bool:
         """Whether the table takes the last row, and it is not the sum of the others."""

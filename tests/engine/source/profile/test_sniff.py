@@ -8,7 +8,7 @@ import pytest
 from importer.engine.source.decisions import PROVING_RECORDS, Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import profile_file
-from importer.engine.source.profile.readings import FROM, MEASURES
+from importer.engine.source.profile.readings import BOUNDS, FROM, MEASURES
 from importer.engine.source.profile.sniff import sniff
 
 TABLE = "".join(f"{n},name {n},2024-01-31\n" for n in range(1000))
@@ -258,3 +258,9 @@ def test_the_documented_measures_are_those_that_are_declared():
     assert [name for name, _ in rows] == list(MEASURES)
     for mark, first in FROM.items():
         assert [name for name, marks in rows if mark in marks] == list(MEASURES)[list(MEASURES).index(first) :]
+
+
+def test_the_documented_bounds_are_those_that_are_declared():
+    text = (Path(__file__).parents[4] / "docs/reading.md").read_text()
+    rows = re.findall(r"^\| ([a-z ]+) \| (0\.[0-9]+) \|", text, re.MULTILINE)
+    assert {name: float(share) for name, share in rows} == BOUNDS

@@ -8,13 +8,11 @@ from itertools import takewhile
 from importer.engine.source.decisions import Decision, SkippedLine, Standing, answer, asked
 from importer.engine.source.dialect import Dialect, unescape_mark
 from importer.engine.source.profile.header import header_decision
-from importer.engine.source.profile.readings import SampleReading
+from importer.engine.source.profile.readings import BOUNDS, SampleReading
 from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
 
 LONGEST_SHOWN = 200  # characters of a line
 MOST_SKIPPED = 20  # lines before the header
-# The share of records below lines above that have the table's width, at least.
-FIT_BELOW = 0.98
 # Excel reads the delimiter from such a first line.
 _SEPARATOR_LINE = re.compile(rb'"?sep=(\\t|[^\r\n"])"?(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
 
@@ -54,7 +52,7 @@ def lines_before_table(best: SampleReading, names: Sequence[str]) -> Skipped:
     narrow = list(takewhile(lambda row: _filled(row) < width, best.rows))
     below = best.rows[len(narrow) :]
     fits = sum(len(row) == best.width for row in below)
-    if not 0 < len(narrow) <= MOST_SKIPPED or len(below) < 2 or fits < FIT_BELOW * len(below):
+    if not 0 < len(narrow) <= MOST_SKIPPED or len(below) < 2 or fits < BOUNDS["below a title"] * len(below):
         return Skipped()
     if any(_filled(row) > max(1, width // 2) for row in narrow) and not _certainly_above(best, len(narrow)):
         return Skipped()
