@@ -1,8 +1,11 @@
-"""Earlier imports of a file on the page of a new import, so that its rows are not loaded twice unnoticed.
+"""Earlier imports on the page of a new import: of the file, so that its rows are not loaded twice unnoticed, and alike.
 
-A file has also been imported if an import read it together with others.
+A file has also been imported if an import read it together with others. As last time: the last import that worked of a
+file of the same kind, to begin with its table, columns and options.
 """
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -10,17 +13,24 @@ from django.http import HttpRequest
 
 from dashboard.formatting import entered_number
 from dashboard.new_import.preview import Preview
+from dashboard.new_import.steps import format_in_short
 from importer.access.policy import seen
 from importer.engine.schema.table import Table
 from importer.engine.target.write_modes import ADDING
 from importer.jobs.actions.again import imported_since
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.job import ROWS_IN_TABLE
+from importer.models.outcomes import COMPLETE_IMPORTS
+from importer.preparation import presets
 from importer.preparation.prepare import PreparedImport
 from importer.sources import uploads
 
 JOBS_SHOWN = 5
 RECENT_SHOWN = 10
+# The latest imports that are compared by header, and those that are by name.
+MOST_COMPARED = 30
+_LEAST_NAME = 3  # characters before the date in a name
+_NUMBER = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -76,3 +86,53 @@ def check_not_imported_since(request: HttpRequest, prepared: PreparedImport) -> 
     newest = seen(same.filter(status__in=ImportJob.ENDED)).order_by("-pk").first()
     if newest and shown is not None and newest.pk > shown:
         raise imported_since(newest.pk, newest.table, prepared.source.name)
+
+
+@dataclass(frozen=True)
+class LastTime:
+    """The import to repeat, and what differs between its file and this one, in words."""
+
+    job: ImportJob
+    differences: tuple[str, ...]
+
+
+def last_time(preview: Preview) -> LastTime | None:
+    """The last complete import of a file with this header, or with this name but for its date; None without one.
+
+    None as well if the page begins with the settings of an import, a preset or a lab already.
+    """
+    profile = preview.profile
+    if profile is None or preview.choices.before or preview.source.arriving:
+        return None
+    if job := next(_alike(preview), None):
+        return LastTime(job, tuple(_differences(preview, job)))
+    return None
+
+
+def _alike(preview: Preview) -> Iterator[ImportJob]:
+    complete = seen(COMPLETE_IMPORTS.filter(trial=None, rejects_of=None))
+    latest = complete.select_related("source", "target").order_by("-pk")
+    assert preview.profile
+    if preview.profile.dialect.header:
+        wanted = presets.normalized_names(preview.profile.header)
+        yield from (
+            each for each in latest[:MOST_COMPARED] if presets.normalized_names(presets.header_of(each)) == wanted
+        )
+    name = preview.source.name
+    before_date = _NUMBER.split(name, maxsplit=1)[0]
+    if before_date != name and len(before_date) >= _LEAST_NAME:
+        named = latest.filter(source__name__startswith=before_date)[:MOST_COMPARED]
+        yield from (each for each in named if _undated(each.source.name) == _undated(name))
+
+
+def _undated(name: str) -> str:
+    return _NUMBER.sub("#", name)
+
+
+def _differences(preview: Preview, job: ImportJob) -> Iterator[str]:
+    assert preview.profile
+    if header := presets.header_difference(presets.header_of(job), preview.profile.header):
+        yield f"the header ({header})"
+    then, now = format_in_short(job.file_dialect), format_in_short(preview.dialect)
+    if then != now:
+        yield f"the format (then {then}; now {now})"

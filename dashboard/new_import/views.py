@@ -24,7 +24,6 @@ from dashboard.new_import.batch import Batch
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.grid.columns import FILLINGS, TRIMS
 from dashboard.new_import.grid.grid import make_grid
-from dashboard.new_import.last_time import last_time
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.stated_fields import restored, shown_filling, shown_mapping, with_answers
 from dashboard.new_import.steps import groups, steps
@@ -245,7 +244,7 @@ def _show(
         "source": preview.source,
         "problem": preview.problem,
         **earlier.same_content(request, preview.source),
-        "last_time": last_time(preview),
+        "last_time": earlier.last_time(preview),
         "targets": seen(_choosable(preview.target)),
         "shown": _shown(preview, format_texts),
         "answered": json.dumps(sorted(preview.choices.answered)),
