@@ -25,13 +25,16 @@ def add_or_replace(
 ) -> SourceConnection:
     """Save a connection. With `replace` an existing connection of that name is updated and keeps its files.
 
-    Stored secrets that are not given are kept only as goes_to_same() says, so that they are never sent to another
-    server. Raises Problem if the name is taken, or if the kind does not know the address, a setting or a secret, and
-    Forbidden as require_private() does.
+    Raises Problem if the name is taken, if the kind does not know the address, a setting or a secret, or if a change
+    would send a stored secret elsewhere and none is given; Forbidden as require_private() does.
     """
     connection = SourceConnection.objects.filter(name=name).first() or SourceConnection(name=name)
     if connection.pk and not replace:
         raise SourceProblem(f"There is a connection {name} already.", advice="Choose another name, or add --replace.")
+    if connection.pk and not secrets and (why := wants_secret(connection, parse_base(place), settings)):
+        raise SourceProblem(
+            f"{name} signs in with a stored secret. {why}", advice="Use --ask NAME or --secret-env NAME=VARIABLE."
+        )
     save(connection, place, settings, secrets, private_allowed=private_allowed)
     return connection
 
@@ -44,7 +47,11 @@ def save(
     *,
     private_allowed: bool = False,
 ) -> None:
-    """Save a new or an existing connection, with the rules of add_or_replace(); a secret of "" is deleted."""
+    """Save a new or an existing connection; a secret of "" is deleted.
+
+    Stored secrets that are not given are kept only as goes_to_same() says, so that they are never sent to another
+    server. Raises as add_or_replace() does, apart from the secret.
+    """
     base = parse_base(place)
     require_known(base.kind, settings, secrets)
     if private_allowed:

@@ -74,6 +74,16 @@ def test_the_first_key_that_is_confirmed_keeps_them():
 
 
 @pytest.mark.parametrize("kind", PLACES)
+def test_a_command_that_changes_the_place_wants_the_secret(kind: str):
+    connection, given = stored(kind)
+    with pytest.raises(Problem, match="Enter it again"):
+        connection_settings.add_or_replace(kind, f"{PLACES[kind]}/more/", given, {}, replace=True)
+    name = next(iter(connection.secrets))
+    again = connection_settings.add_or_replace(kind, f"{PLACES[kind]}/more/", given, {name: "other"}, replace=True)
+    assert (again.pk, again.secrets) == (connection.pk, {name: "other"})
+
+
+@pytest.mark.parametrize("kind", PLACES)
 def test_private_places_are_an_admins(kind: str):
     connection, given = stored(kind)
     with acting_as(operator("ann")):

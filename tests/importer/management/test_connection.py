@@ -38,8 +38,12 @@ def test_secrets_come_from_the_environment_and_go_to_the_same_account_only(capsy
     assert "secret" not in printed + stored.secrets_ciphertext
     command(capsys, "add", "shop", "sftp://me@example.org/in", "--set", "host_key=SHA256:x", "--replace")
     assert SourceConnection.objects.get().secrets == stored.secrets
-    command(capsys, "add", "shop", "sftp://me@example.com/in", "--replace")
-    assert SourceConnection.objects.get().secrets == {}
+    elsewhere = ("add", "shop", "sftp://me@example.com/in", "--replace")
+    with pytest.raises(CommandError, match=r"Enter it again\. Use --ask NAME or --secret-env"):
+        command(capsys, *elsewhere)
+    assert SourceConnection.objects.get().secrets == stored.secrets
+    command(capsys, *elsewhere, "--secret-env", "password=SHOP")
+    assert SourceConnection.objects.get().secrets == {"password": "secret"}
 
 
 def test_settings_can_be_given_from_a_shell(shell, transactional_db):
