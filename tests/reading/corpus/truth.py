@@ -14,6 +14,10 @@ class Truth:
 
     `quote`: the quote of the file, also if it has none. `skipped`: the lines (from 1) that are no records, without the
     header and blank lines. `data`: the line of the first record of data. `end`: lf, crlf or cr.
+
+    `blanks`: those around values are no part of them. `format`: csv, json or workbook; `sheet`: the one that is read.
+    `clear`: whether it is a table that can be read without a question; of others any question or refusal is right.
+    `rows` and `digest`: of the values as other readers read them (independent.py), 0 and "" where they were not noted.
     """
 
     delimiter: str = ","
@@ -23,6 +27,12 @@ class Truth:
     encoding: str = "utf-8"
     end: str = "lf"
     data: int = 0
+    blanks: bool = False
+    format: str = "csv"
+    sheet: str = ""
+    clear: bool = True
+    rows: int = 0
+    digest: str = ""
 
     @property
     def first_data_line(self) -> int:
@@ -42,4 +52,5 @@ def found() -> Iterator[Sample]:
     """The files of packages that others wrote (LICENSES.md)."""
     for each in tomllib.loads((FOUND / "truth.toml").read_text())["file"]:
         file = each.pop("file")
-        yield Sample(file, (FOUND / file).read_bytes(), Truth(**each | {"skipped": tuple(each.get("skipped", ()))}))
+        truth = Truth(**each | {"skipped": tuple(each.get("skipped", ()))})
+        yield Sample(f"{file} {truth.sheet}".strip(), (FOUND / file).read_bytes(), truth)
