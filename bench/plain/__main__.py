@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bench.plain.files import PlainFile, plain_files
 from bench.plain.reading import fault
+from bench.plain.writers import missing
 
 FILES, SEED, SHOWN = 20_000, 51, 3
 
@@ -30,6 +31,8 @@ def main() -> None:
                 faults[found] += 1
                 first.setdefault(found, []).append(each)
     seconds = time.process_time() - begun
+    if missing():
+        print(f"Not installed, so that csv.writer stands in: {', '.join(missing())}")
     print(f"{arguments.files:,} files, {faults.total():,} not read rightly and unasked, {seconds:.1f} s")
     for name, count in faults.most_common():
         print(f"{count:6,}  {name}")

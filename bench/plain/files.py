@@ -1,25 +1,21 @@
-"""Makes tables, values and plain CSV files: what any program writes that knows RFC 4180.
+"""Makes tables, values and plain CSV files of them: what any program writes that knows RFC 4180 (writers.py).
 
 The values look like everything that a reader could take for structure: other CSV files, drawn tables, comments, totals,
 quotes of other kinds, line ends and blanks in all places.
 """
 
-import csv
-import io
 import random
-import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bench.plain.writers import TEXT, WRITERS
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.formats.header_names import loose_name
 
 MOST_COLUMNS, MOST_ROWS = 6, 12
-TEXT = "text"
 TYPES = ("int", "bigint", "decimal(12,3)", "date", "datetime", "double")
-Rows = Sequence[Sequence[str]]
 Random = random.Random
 
 _LOOKALIKES = (
@@ -38,7 +34,6 @@ _NAMES = (
     *("id", "name", "note", "amount", "day", "v", "a", "b", "c", "x", "y", "Total", "#id", "first name", "unit_price"),
     *("2019", "2020", "1", "Größe (cm)", "%", "a,b", "a;b", "a|b", 'a"b', "'a'", "key", "group", "date", "東京"),
 )  # fmt: skip
-_ESCAPED = re.compile(r"\\[0abfnrtvZ\\]")
 _LETTERS = "abcdefgh XYZ0189_-.:/"
 
 
@@ -66,7 +61,7 @@ def plain_files(count: int, seed: int, of_table: int = 1) -> Iterator[PlainFile]
 def _file(chance: Random, table: Table, writer: str) -> PlainFile:
     count = chance.randint(0 if chance.random() < 0.05 else 1, MOST_ROWS)
     rows = tuple(_row(chance, table) for _ in range(count))
-    return PlainFile(table, rows, writer, WRITERS[writer](table.column_names, rows))
+    return PlainFile(table, rows, writer, WRITERS[writer](table, rows))
 
 
 def _table(chance: Random, least: int) -> Table:
@@ -122,62 +117,4 @@ _VALUES: dict[str, Callable[[Random], str]] = {
     "double": lambda chance: repr(chance.uniform(-10, 10)),
     "date": lambda chance: f"{_moment(chance):%Y-%m-%d}",
     "datetime": lambda chance: f"{_moment(chance):%Y-%m-%d %H:%M:%S}",
-}
-
-
-Writer = Callable[[Sequence[str], Rows], bytes]
-
-
-def _by_csv(**options: object) -> Writer:
-    def written(names: Sequence[str], rows: Rows) -> bytes:
-        text = io.StringIO()
-        csv.writer(text, **options).writerows([names, *rows])  # type: ignore[arg-type]
-        return text.getvalue().encode()
-
-    return written
-
-
-def _by_tabs(names: Sequence[str], rows: Rows) -> bytes:
-    """With tabs; in quotes where else a server could have written the file (docs/reading.md)."""
-    texts = [value for row in rows for value in row if "\\" in value]
-    of_server = bool(texts) and not any("\\" in _ESCAPED.sub("", value) for value in texts)
-    return _by_csv(delimiter="\t", quoting=csv.QUOTE_ALL if of_server else csv.QUOTE_MINIMAL)(names, rows)
-
-
-def _copy_csv(names: Sequence[str], rows: Rows) -> bytes:
-    r"""As PostgreSQL's COPY ... CSV HEADER: an empty text and `\.` are quoted."""
-    return "".join(",".join(map(_if_needed, row)) + "\n" for row in [names, *rows]).encode()
-
-
-def _if_needed(value: str) -> str:
-    needed = not value or value == "\\." or any(mark in value for mark in ',"\r\n')
-    return '"' + value.replace('"', '""') + '"' if needed else value
-
-
-def _excel(names: Sequence[str], rows: Rows) -> bytes:
-    """As Excel's "CSV UTF-8": a byte order mark, and line feeds only within cells."""
-    return b"\xef\xbb\xbf" + _by_csv()(names, rows)
-
-
-def _texts_quoted(names: Sequence[str], rows: Rows) -> bytes:
-    """As LibreOffice with "Quote all text cells", and R: texts in quotes, numbers without."""
-    lines = ([value if _is_number(value) else '"' + value.replace('"', '""') + '"' for value in row] for row in rows)
-    head = ['"' + name.replace('"', '""') + '"' for name in names]
-    return "".join(",".join(line) + "\n" for line in [head, *lines]).encode()
-
-
-def _is_number(value: str) -> bool:
-    return value.lstrip("-").replace(".", "", 1).isdigit() and value.isascii()
-
-
-WRITERS: dict[str, Writer] = {
-    "csv.writer": _by_csv(),
-    "csv.writer, all quoted": _by_csv(quoting=csv.QUOTE_ALL),
-    "csv.writer, all quoted, LF": _by_csv(quoting=csv.QUOTE_ALL, lineterminator="\n"),
-    "csv.writer, semicolons": _by_csv(delimiter=";"),
-    "csv.writer, tabs": _by_tabs,
-    "csv.writer, bars": _by_csv(delimiter="|"),
-    "COPY CSV": _copy_csv,
-    "Excel": _excel,
-    "texts quoted": _texts_quoted,
 }
