@@ -34,6 +34,7 @@ def test_no_plain_file_is_asked_about_or_read_otherwise(tmp_path: Path):
     assert faults == []
 
 
+@pytest.mark.both_servers
 @pytest.mark.timeout(3600)  # With the full profile.
 def test_plain_files_load_exactly(database: Address, folder: Path, transactional_db: None):
     saved_target(database, "t")

@@ -17,12 +17,12 @@ from importer.engine.source.decoding import open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.formats.footer import is_sum
-from importer.engine.source.formats.header_names import match_names
+from importer.engine.source.formats.header_names import are_units, match_names
 from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
 from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_name, may_be_row
 from importer.engine.source.profile.header import agrees
-from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
+from importer.engine.source.profile.layout.lines_among import footer_decision, last_lines
 from importer.engine.source.profile.profile import Profile, profile_file, rows_above
 from importer.engine.source.profile.sample import SAMPLE_BYTES, last_bytes
 from importer.engine.units import MIB

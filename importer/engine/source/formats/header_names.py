@@ -1,13 +1,19 @@
-"""Compares names of fields with names of columns: letter case, blanks, accents and invisible marks do not count."""
+"""Compares names of fields with names of columns: letter case, blanks, accents and invisible marks do not count.
+
+And recognizes the units that may stand below them.
+"""
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # Blanks, underscores and hyphens separate the words of a name; unitPrice and unit_price are the same name as well.
 _SEPARATORS = re.compile(r"[\s_\-.]+")
 # Written before the first name by programs that mark the header as a comment: "#id".
 _COMMENT_MARK = "#"
+_IN_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+# A line below the header that SQL*Plus and others draw.
+_RULER = re.compile(r"[-=_]{2,}")
 
 
 def exact_name(name: str) -> str:
@@ -46,6 +52,12 @@ def match_names(fields: Iterable[str], columns: Iterable[str]) -> list[str]:
         if not result[number] and name and len(loose.get(name, ())) == 1:
             result[number] = loose.pop(name)[0]
     return result
+
+
+def are_units(row: Sequence[str]) -> bool:
+    """Whether all values of the row are units in brackets, or rulers."""
+    given = [value.strip() for value in row if value.strip()]
+    return bool(given) and any(all(map(pattern.fullmatch, given)) for pattern in (_IN_BRACKETS, _RULER))
 
 
 def _visible(name: str) -> str:

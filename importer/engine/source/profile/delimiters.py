@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from importer.engine.errors import SourceProblem
 from importer.engine.source.decisions import Answer, Decision, Standing, answer, asked
 from importer.engine.source.dialect import ANY_LINE_END, Dialect, escape_mark
 from importer.engine.source.profile.readings import BOUNDS, Readings, SampleReading, weight
@@ -21,6 +22,8 @@ LINE_END_WORDS = {
     ANY_LINE_END: "Lines end in more than one way (LF, CR LF or CR): each of them ends a record.",
 }
 ROWS_SHOWN = 2
+_NUMBER = rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_NUMBERS_APART = re.compile(rb"(?![0-9]{1,3}(?: [0-9]{3})+\Z)%s(?: +%s)+" % (_NUMBER, _NUMBER))
 # A field in single quotes.
 _SINGLE_QUOTED = re.compile(rb"(?:^|[,;\t|] ?)'[^'\r\n]*'(?=[,;\t|\r\n])", re.MULTILINE)
 
@@ -66,7 +69,8 @@ def usual_dialects(sample: bytes, base: Dialect) -> tuple[Dialect, ...]:
     marks = list(DELIMITERS)
     for mark in (",", ";", "|"):
         count, with_blank = sample.count(mark.encode()), sample.count(f"{mark} ".encode())
-        if count and with_blank > count / 2:
+        at_ends = sample.startswith(mark.encode())
+        if count and with_blank > count / 2 and not at_ends:
             marks.append(f"{mark} ")
     if b"||" in sample:
         marks.append("||")
@@ -83,7 +87,7 @@ def _rare_dialects(sample: bytes, base: Dialect) -> Iterator[Dialect]:
         try:
             dialect = replace(base, delimiter=mark)
             counts = Counter(line.count(dialect.delimiter_bytes) for line in lines)
-        except ValueError:  # The encoding has no such character.
+        except SourceProblem:  # The encoding has no such character.
             continue
         [(count, lines_with)] = counts.most_common(1)
         between_quotes = mark == " " and b'" "' in sample
@@ -109,9 +113,28 @@ def choose_delimiter(
         rare = map(readings.read, _rare_dialects(sample, base))
         # A rare delimiter is one only if its records are even, and no usual one comes near.
         usual = max(each.score for each in tried)
-        tried += [each for each in rare if each.body_agreement >= BOUNDS["evenness"] and each.score > usual]
+        tried += [
+            each
+            for each in rare
+            if each.body_agreement >= BOUNDS["evenness"] and each.score > usual and not _is_aligned(each)
+        ]
     tried.append(readings.read(base, delimiter=readings.unused_delimiter))
-    return max(tried, key=lambda each: weight(each, "delimiter", names)), tried
+    best = max(tried, key=lambda each: weight(each, "delimiter", names))
+    if best.width < 2 and _has_numbers_apart(best):
+        tried.append(readings.read(base, delimiter=" "))
+    return best, tried
+
+
+def _is_aligned(reading: SampleReading) -> bool:
+    """Whether blanks are no delimiter: several of them stand between two values in all records."""
+    return reading.dialect.delimiter == " " and reading.blank_columns > 0
+
+
+def _has_numbers_apart(alone: SampleReading) -> bool:
+    """Whether half of the records are several numbers with blanks between them, none with blanks between thousands."""
+    values = [row[0].strip() for row in alone.rows if row]
+    apart = sum(map(bool, map(_NUMBERS_APART.fullmatch, values)))
+    return 0 < apart >= len(values) / 2
 
 
 def delimiter_decision(
@@ -120,8 +143,10 @@ def delimiter_decision(
     """The decision for the delimiter of the best reading. Others that divide the records nearly as well are rivals."""
     name, mark = delimiter_name(best.dialect.delimiter), best.dialect.delimiter.strip(" ")
     # Of delimiters that differ in a blank only the better one has already been chosen.
-    others = (each for each in tried if each.divides and each.dialect.delimiter.strip(" ") != mark)
-    rivals = [each for each in others if best.width < 2 or each.score >= BOUNDS["a rival"] * best.score]
+    others = [each for each in tried if each.divides and each.dialect.delimiter.strip(" ") != mark]
+    rivals = [each for each in others if each.score >= BOUNDS["a rival"] * best.score]
+    if best.width < 2:
+        rivals = others or [each for each in tried if each.dialect.delimiter == " "]
     if stated:
         found = Decision("delimiter", name, Standing.STATED, f"Delimiter: {name}, as stated.{_fitting(best)}")
     elif best.header_row(names) is not None:

@@ -56,6 +56,9 @@ def _by_content(first: Sequence[str], below: Rows, *, may_be_years: bool) -> _Fo
     values = [name for name in first if kind(name)]
     if may_be_years:
         return _Found(True, f"The first record is taken for the header: {values[0]} and others may be years as names.")
+    if _are_labels(first, below):
+        labels = ", ".join(values)
+        return _Found(True, f"The first record is taken for the header: {labels} may be the labels of pandas.")
     if values:
         like_the_others = all(_agrees(name, _kinds(below, number)) for number, name in enumerate(first))
         evidence = f"No header: the first record has the value {values[0]!r} where a name would be."
@@ -131,6 +134,19 @@ def _are_years(first: Sequence[str], below: Rows) -> bool:
     if not all(map(_YEAR.fullmatch, texts)) or len(set(texts)) < len(texts):
         return False
     return any(not _YEAR.fullmatch(row[number].strip()) for row in below for number in years)
+
+
+def _are_labels(first: Sequence[str], below: Rows) -> bool:
+    """Whether the first row has 0, 1, 2 and so on, as pandas labels columns that have no names.
+
+    An index has no name, and values below it. Without an index, fewer than three labels may well be values.
+    """
+    labels = [name.strip() for name in first]
+    has_index = labels[0] == "" and all(row[0].strip() for row in below)
+    if has_index:
+        del labels[0]
+    few = 1 if has_index else 3
+    return bool(below) and len(labels) >= few and labels == [str(number) for number in range(len(labels))]
 
 
 def kind(value: str) -> str:

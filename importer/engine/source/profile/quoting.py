@@ -1,6 +1,7 @@
 """Chooses the quote and the escape for the best delimiter."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from importer.engine.source.decisions import Decision, Standing, answer, asked
@@ -34,7 +35,7 @@ def choose_quote(best: SampleReading) -> Chosen:
     if single := _with_single_quotes(best):
         return single
     if quote and quote.encode() in best.sample:
-        return best, _literal_quotes(best) or Decision("quote", quote, Standing.PROVED, "")
+        return best, literal_quotes(best) or Decision("quote", quote, Standing.PROVED, "")
     return best, Decision("quote", quote or "none", Standing.RULE, "")
 
 
@@ -115,7 +116,7 @@ def stands_in(quote: bytes, value: bytes) -> bool:
     return len(value) > 1 and value[:1] == value[-1:] == quote
 
 
-def _literal_quotes(best: SampleReading) -> Decision | None:
+def literal_quotes(best: SampleReading) -> Decision | None:
     """A guess where a blank stands before a quote: the quote is then a part of the value, which is seldom meant."""
     quote = best.dialect.quote
     spaced = next((v for row in best.rows for v in row if v[:1] == b" " and v.lstrip()[:1] == quote.encode()), b"")
@@ -218,12 +219,13 @@ def _unescaped(text: str) -> str:
 
 
 def as_the_server_writes(best: SampleReading) -> Chosen | None:
-    r"""The reading with the servers' escapes, if a file with tabs has no quotes, and no other backslashes.
+    r"""The reading with the servers' escapes, if a file with tabs has no other backslashes, and no value in quotes.
 
-    So write `mysql --batch`, mysqldump --tab and PostgreSQL's COPY; \N alone is one of their escapes.
+    So write `mysql --batch`, mysqldump --tab and PostgreSQL's COPY; \N alone is one of their escapes. A guess if values
+    stand in quotes that none of them needs, below a header that does not: then these may be characters.
     """
     sample = best.sample
-    if best.dialect.delimiter != "\t" or b"\\" not in sample or re.search(rb'(?:^|\t)"', sample, re.MULTILINE):
+    if best.dialect.delimiter != "\t" or b"\\" not in sample:
         return None
     escaped = [value for row in best.rows for value in row if b"\\" in value]
     if not escaped or b"\\" in _SERVER.sub(b"", sample[: best.reach]):
@@ -233,4 +235,24 @@ def as_the_server_writes(best: SampleReading) -> Chosen | None:
     evidence = rf"As MySQL and PostgreSQL write it: tabs, and a backslash escapes, as in {shown}; \N is NULL."
     decision = Decision("escape", "backslash", Standing.RULE, evidence).weighed(len(escaped), len(escaped))
     reading = best.readings.read(dialect)
-    return (reading, decision) if reading.explains(best) else None
+    if not reading.explains(best):
+        return None
+    quoted = [value for row in reading.rows for value in row if value[:1] == b'"']
+    if not quoted or best.stray or best.agreement < reading.agreement or best.reach < reading.reach:
+        return reading, decision
+    if len(reading.rows) != len(best.rows) or _need_quotes(reading, quoted):
+        return None
+    characters = [shown, best.text(quoted[0], 40)]
+    guess = asked(
+        "escape",
+        evidence,
+        answer("backslashes escape, and quotes are characters", characters, escape="\\", quote=""),
+        answer("backslashes are characters, and values stand in quotes", characters, escape="", quote='"'),
+        value=decision.value,
+    )
+    return reading, guess.weighed(len(escaped), len(escaped))
+
+
+def _need_quotes(reading: SampleReading, quoted: Sequence[bytes]) -> bool:
+    """Whether programs that write quotes would have written these: around the header too, or doubled in a value."""
+    return any(name[:1] == b'"' for name in reading.rows[0]) or any(b'""' in value[1:-1] for value in quoted)

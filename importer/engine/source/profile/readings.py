@@ -144,7 +144,7 @@ class SampleReading:
     @cached_property
     def score(self) -> float:
         """From 0 to 1: how well records and values agree."""
-        return self.agreement * (0.25 + 0.75 * self._clean) * (1 - self._blank_columns / 2) if self.divides else 0.0
+        return self.agreement * (0.25 + 0.75 * self._clean) * (1 - self.blank_columns / 2) if self.divides else 0.0
 
     @property
     def _clean(self) -> float:
@@ -154,7 +154,7 @@ class SampleReading:
         return sum(_is_clean(cell, own) for cell in cells) / len(cells) if cells else 1.0
 
     @property
-    def _blank_columns(self) -> float:
+    def blank_columns(self) -> float:
         """The share of fields that are empty in all records: those between the two bars of `||`."""
         rows = [row for row in self.rows if len(row) == self.width]
         return sum(not any(values) for values in zip(*rows, strict=True)) / self.width if rows else 0.0

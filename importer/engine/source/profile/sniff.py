@@ -44,7 +44,7 @@ from importer.engine.source.profile.layout.odd_headers import (
 )
 from importer.engine.source.profile.layout.other_layouts import drawn_table, layout_question
 from importer.engine.source.profile.plain import kept, plain_decisions, plain_reading
-from importer.engine.source.profile.quoting import as_the_server_writes, choose_escape, choose_quote
+from importer.engine.source.profile.quoting import as_the_server_writes, choose_escape, choose_quote, literal_quotes
 from importer.engine.source.profile.readings import Readings, SampleReading
 from importer.engine.source.profile.sample import skipped_bytes
 from importer.engine.units import count_of
@@ -227,6 +227,8 @@ class _Sniffer:
             best, decision = choose_quote(best)
             self.sampled.append("quote")
             self._decide(decision)
+        elif "quote" not in self.known and (literal := literal_quotes(best)):
+            self._decide(literal)
         return best
 
     def _below(self, best: SampleReading, skipped: Skipped) -> SampleReading:

@@ -12,7 +12,7 @@ from importer.engine.source.formats.choice import Choice, Part, listed
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords, RowRefused
 from importer.engine.source.formats.format import Layout, Wanted
-from importer.engine.source.formats.header_names import match_names
+from importer.engine.source.formats.header_names import are_units, match_names
 from importer.engine.source.formats.spreadsheet import archive, ods, xlsx
 from importer.engine.source.formats.spreadsheet.cells import (
     EMPTY,
@@ -99,6 +99,7 @@ class _Head:
             raise SourceProblem(f"The first {self.above:,} rows are left out, and none follows.", advice="Skip fewer.")
         self.first = below[0]
         self._certain = self._has_names_of(wanted.columns) or self._is_header(below)
+        self._units = below[1] if len(below) > 2 and are_units([text_of(each) for each in below[1].cells]) else None
         self.has_names = bool(stated.get("header", self._certain is not False))
         width = max(len(row.cells) for row in below)
         ((self.usual_cells, _),) = Counter(filled(row.cells) for row in below).most_common(1)
@@ -148,7 +149,19 @@ class _Head:
         names = answer("it has the names of the columns", shown, header=True)
         values = answer("it is data", shown, header=False)
         row = f"Row {self.first.number:,}"
-        if self._certain:
+        if self._certain and self._units and "skip_rows" not in self._stated:
+            shown, above = shown_rows([self._units]), self._units.number
+            yield Decision(
+                "header",
+                "yes",
+                Standing.GUESSED,
+                f"{row} has names, and row {above:,} below it may have units.",
+                answers=(
+                    answer("the first row has names, the second one is data", shown, header=True),
+                    answer("both are left out: the fields go in by position", shown, header=False, skip_rows=above),
+                ),
+            )
+        elif self._certain:
             yield Decision(
                 "header",
                 "yes",

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from importer.engine.source.decisions import Decision, SkippedLine, Standing, answer, asked
 from importer.engine.source.dialect import Dialect, unescape_mark
-from importer.engine.source.profile.header import header_decision
+from importer.engine.source.profile.header import header_decision, kind
 from importer.engine.source.profile.readings import BOUNDS, SampleReading
 from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
 
@@ -45,6 +45,8 @@ def lines_before_table(best: SampleReading, names: Sequence[str]) -> Skipped:
     header = best.header_row(names)
     if header:
         return _skipped(best, header, "above the names of the table's columns", proved=True)
+    if header is None and best.divides and _has_names_below(best):
+        return _skipped(best, 1, "numbers above what looks like names", proved=False)
     if header == 0 or not best.divides or _filled(best.rows[0]) == best.width:
         return Skipped()
     # A delimiter at the end of each record makes no field.
@@ -66,6 +68,15 @@ def _certainly_above(best: SampleReading, count: int) -> bool:
     """
     found = header_decision(best.text_rows()[count:])
     return count > 1 and (found.value, found.standing) == ("yes", Standing.PROVED)
+
+
+def _has_names_below(best: SampleReading) -> bool:
+    """Whether the first record has numbers only, as the size of a table, and the second one is a header."""
+    first, *rest = best.text_rows()
+    if len(rest) < 2 or len(rest[0]) != best.width or not all(kind(value) == "number" for value in first):
+        return False
+    found = header_decision(rest)
+    return (found.value, found.standing) == ("yes", Standing.PROVED)
 
 
 def _filled(row: Sequence[bytes]) -> int:

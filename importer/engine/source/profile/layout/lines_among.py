@@ -8,7 +8,8 @@ from importer.engine.source.decisions import Decision, Standing, answer, asked
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8_MARK
 from importer.engine.source.formats.footer import LastLine, count_footer, footer_question
-from importer.engine.source.profile.header import kind
+from importer.engine.source.formats.header_names import are_units
+from importer.engine.source.profile.header import header_decision, kind
 from importer.engine.source.profile.layout.lines_above import LONGEST_SHOWN
 from importer.engine.source.profile.readings import SampleReading
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
@@ -18,9 +19,7 @@ from importer.engine.source.records.no_records import find_no_records, kind_of
 COMMENTS = ("#", "//")
 TEXTS_SHOWN = 2
 IsRow = Callable[[Sequence[str]], bool]
-_IN_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
-# A line below the header that SQL*Plus and others draw.
-_RULER = re.compile(r"[-=_]{2,}")
+_WORD = re.compile(rb"#? ?[^\W\d]\w*")
 
 
 def comment_begin(sample: bytes) -> str:
@@ -52,11 +51,22 @@ def comment_decision(best: SampleReading, names: Sequence[str]) -> Decision | No
         return None
     plural = "s begin" if len(lines) > 1 else " begins"
     evidence = f"{len(lines)} line{plural} with {dialect.comment} and {'are' if len(lines) > 1 else 'is'} left out."
-    if best.width > 1 and (not as_records or (is_above and header == 0)):
+    may_be_names = is_above and header is None and _may_be_names(lines[-1], ends.first(begins[-1]), best)
+    if best.width > 1 and (not (as_records or may_be_names) or (is_above and header == 0)):
         return Decision("comment", dialect.comment, Standing.PROVED, evidence)
     shown = _shown(lines, dialect)
     comments = answer("they are comments", shown, comment=dialect.comment)
     return asked("comment", evidence, comments, answer("they are records", shown, comment=""))
+
+
+def _may_be_names(comment: bytes, end: int, best: SampleReading) -> bool:
+    """Whether the last comment has words between delimiters, and ends where the first record of a file without a
+    header begins.
+    """
+    names = fields(comment, replace(best.dialect, comment=""))
+    if end != best.starts[0] or len(names) < 2 or not all(map(_WORD.fullmatch, names)):
+        return False
+    return header_decision(best.text_rows()).value == "no"
 
 
 def without_repeated_header(best: SampleReading) -> SampleReading | None:
@@ -100,12 +110,6 @@ def units_decision(best: SampleReading) -> Decision | None:
         return Decision("skip_after_header", "1", Standing.PROVED, evidence)
     units = answer("units", [f"left out: {shown}"], skip_after_header=1)
     return asked("skip_after_header", evidence, units, answer("a record", [f"a row: {shown}"], skip_after_header=0))
-
-
-def are_units(row: Sequence[str]) -> bool:
-    """Whether all values of the row are units in brackets, or rulers."""
-    given = [value.strip() for value in row if value.strip()]
-    return bool(given) and any(all(map(pattern.fullmatch, given)) for pattern in (_IN_BRACKETS, _RULER))
 
 
 def footer_decision(

@@ -11,6 +11,7 @@ from importer.engine.units import count_of
 
 LINES = 200  # read at most
 DRAWN_BYTES = 64 * 1024  # of the file's beginning, enough to recognize a drawn table
+_BARS_AT_ENDS = re.compile(r"(?:\|[^|]+){2,}\|\s*")
 _CELLS = re.compile(r".*\|.*")
 # Of drawn tables the first line with a text and the one below it, what they are, and what to do instead.
 _DRAWN = (
@@ -22,6 +23,10 @@ _DRAWN = (
     (
         *(_CELLS, re.compile(r"(?=.*\|)\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")),
         *("a Markdown table", "save the data as CSV"),
+    ),
+    (
+        *(_BARS_AT_ENDS, _BARS_AT_ENDS),
+        *("a table with bars at both ends of each line", "save the data as CSV"),
     ),
     (
         *(_CELLS, re.compile(r"\s*-{2,}(?:\+-{2,})+\s*")),
