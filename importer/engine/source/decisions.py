@@ -95,9 +95,12 @@ class Decision:
         return f"{self.name}:{self.field}" if self.field else self.name
 
 
-def asked(name: str, evidence: str, *answers: Answer, value: str = "") -> Decision:
-    """A guess. Its value is what the first answer states, unless it is given in other words."""
-    return Decision(name, value or in_words(answers[0].states[0][1]), Standing.GUESSED, evidence, answers=answers)
+def asked(name: str, evidence: str, *answers: Answer, value: str = "", proved: bool = False) -> Decision:
+    """A guess, unless it is proved. Its value is what the first answer states, unless it is given in other words."""
+    text = value or in_words(answers[0].states[0][1])
+    if proved:
+        return Decision(name, text, Standing.PROVED, evidence)
+    return Decision(name, text, Standing.GUESSED, evidence, answers=answers)
 
 
 def in_words(value: Any) -> str:

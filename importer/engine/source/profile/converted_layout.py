@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from importer.engine.errors import RecordUnreadable
 from importer.engine.source.arriving import ArrivingBytes, NotArrived
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.compression import unpacking_limits
@@ -14,7 +13,7 @@ from importer.engine.source.dialect import COPY, CSV, Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.file_signature import NoCSV
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.format import Format, Wanted
+from importer.engine.source.formats.format import Format, Layout, Wanted
 from importer.engine.source.formats.options import require_suitable, stated_for
 from importer.engine.source.formats.registry import FORMATS, NAMES, stated_format
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
@@ -23,19 +22,12 @@ from importer.engine.source.profile.expected_columns import ExpectedColumn
 
 @dataclass(frozen=True)
 class ConvertedLayout:
-    """What is known of a file in another format before its rows are read. `dialect` has its fields.
-
-    `refused`: the problem of the first row that cannot be read, if there is one among those that were looked at.
-    `types`, `of_bytes`, `primary_key`: those of its fields (format.Layout).
-    """
+    """What is known of a file in another format before its rows are read. `dialect` has its fields."""
 
     dialect: Dialect
     encoding: DetectedEncoding
     decisions: tuple[Decision, ...]
-    refused: RecordUnreadable | None = None
-    types: tuple[str, ...] = ()
-    of_bytes: frozenset[int] = frozenset()
-    primary_key: tuple[int, ...] = ()
+    layout: Layout
 
 
 def converted_layout(
@@ -79,9 +71,7 @@ def converted_layout(
     )
     noted = (Decision("content", "as it is", Standing.RULE, note) for note in layout.notes)
     decisions = (_format_decision(found, bool(stated_format(known))), encoding.decision, *layout.decisions, *noted)
-    return ConvertedLayout(
-        copied, encoding, decisions, layout.refused, layout.types, layout.of_bytes, layout.primary_key
-    )
+    return ConvertedLayout(copied, encoding, decisions, layout)
 
 
 def _encoding(found: Format, head: SourceHead, requested: str) -> DetectedEncoding:

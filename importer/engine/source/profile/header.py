@@ -42,10 +42,8 @@ def header_decision(rows: Rows, expected: Sequence[ExpectedColumn] = ()) -> Deci
         evidence = "No header: all records, the first one too, fit the types of the table's columns."
         return Decision("header", "no", Standing.RULE, evidence)
     found = _by_content(first, below, may_be_years=may_be_years)
-    if found.proved:
-        text = "yes" if found.header else "no"
-        return Decision("header", text, Standing.PROVED, found.evidence, records=found.records, of=found.of)
-    decision = header_question(found.header, found.evidence, rows).weighed(found.records, found.of)
+    question = header_question(found.header, found.evidence, rows, proved=found.proved)
+    decision = question.weighed(found.records, found.of)
     if found.header and decision.guessed and not may_be_years and columns_by_position(expected, len(first)):
         # Names of a header would be those of the table's columns.
         return header_question(False, "No header: no field of the first record has the name of a column.", rows)
@@ -179,9 +177,9 @@ def is_like(row: Sequence[str], other: Sequence[str]) -> bool:
     return any(kinds) and kinds == [kind(value) for value in other]
 
 
-def header_question(header: bool, evidence: str, rows: Rows) -> Decision:
-    """The question whether the first row is the header, which is taken for `header`."""
+def header_question(header: bool, evidence: str, rows: Rows, *, proved: bool = False) -> Decision:
+    """The question whether the first row is the header, which is taken for `header`, unless that is proved."""
     first = "".join(f"[{value}]" for value in rows[0])
     names = answer("the first record is the header", [f"names: {first}"], header=True)
     data = answer("the first record is data", [f"row 1: {first}"], header=False)
-    return asked("header", evidence, *((names, data) if header else (data, names)))
+    return asked("header", evidence, *((names, data) if header else (data, names)), proved=proved)

@@ -190,10 +190,10 @@ def _profile_converted(sample: SourceSample, converted: ConvertedLayout) -> Prof
         lines=lines,
         decisions=converted.decisions,
         notes=(*notes, *header_notes(converted.dialect.fields)),
-        refused=sample.refused or converted.refused,
-        types=converted.types,
-        primary_key=converted.primary_key,
-        of_bytes=converted.of_bytes,
+        refused=sample.refused or converted.layout.refused,
+        types=converted.layout.types,
+        primary_key=converted.layout.primary_key,
+        of_bytes=converted.layout.of_bytes,
     )
 
 

@@ -89,8 +89,6 @@ def _skipped(best: SampleReading, rows: int, where: str, *, proved: bool) -> Ski
     lines = line_ends(best.sample, best.dialect.line_end, 0, end)
     count = "The first line is" if lines == 1 else f"The first {lines} lines are"
     evidence = f"{count} no part of the table ({where}): left out."
-    if proved:
-        return Skipped(lines, end, Decision("skipped_lines", str(lines), Standing.PROVED, evidence))
     shown = tuple(each.text for each in skipped_lines(best.sample, best.dialect, lines))
     left_out = answer(f"{lines} line{'s' if lines > 1 else ''} left out", shown, skip_rows=lines)
     # If these are single fields, all lines are.
@@ -98,7 +96,7 @@ def _skipped(best: SampleReading, rows: int, where: str, *, proved: bool) -> Ski
     if all(len(row) == 1 for row in best.rows[:lines]):
         unused = best.readings.unused_delimiter
         records = answer("each line is a single field", shown, skip_rows=0, delimiter=unused)
-    return Skipped(lines, end, asked("skipped_lines", evidence, left_out, records))
+    return Skipped(lines, end, asked("skipped_lines", evidence, left_out, records, proved=proved))
 
 
 def skipped_lines(sample: bytes, dialect: Dialect, lines: int, first_line: int = 1) -> tuple[SkippedLine, ...]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from importer.engine.source.decisions import Decision, Standing, answer, asked
+from importer.engine.source.decisions import Decision, answer, asked
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8_MARK
 from importer.engine.source.formats.footer import LastLine, count_footer, footer_question
@@ -34,7 +34,7 @@ def comment_begin(sample: bytes) -> str:
 
 
 def comment_decision(best: SampleReading, names: Sequence[str]) -> Decision | None:
-    """The decision that `best`, which was read without comments, is right; None if these lines are no comments.
+    """The decision that `best`, in whose dialect some lines are comments, is right; None if they are none.
 
     Proved if each of them has another number of fields than the table, or if all stand above the table's names. The
     only line with # may be the header itself.
@@ -52,11 +52,10 @@ def comment_decision(best: SampleReading, names: Sequence[str]) -> Decision | No
     plural = "s begin" if len(lines) > 1 else " begins"
     evidence = f"{len(lines)} line{plural} with {dialect.comment} and {'are' if len(lines) > 1 else 'is'} left out."
     may_be_names = is_above and header is None and _may_be_names(lines[-1], ends.first(begins[-1]), best)
-    if best.width > 1 and (not (as_records or may_be_names) or (is_above and header == 0)):
-        return Decision("comment", dialect.comment, Standing.PROVED, evidence)
+    proved = best.width > 1 and (not (as_records or may_be_names) or (is_above and header == 0))
     shown = _shown(lines, dialect)
     comments = answer("they are comments", shown, comment=dialect.comment)
-    return asked("comment", evidence, comments, answer("they are records", shown, comment=""))
+    return asked("comment", evidence, comments, answer("they are records", shown, comment=""), proved=proved)
 
 
 def _may_be_names(comment: bytes, end: int, best: SampleReading) -> bool:
@@ -86,11 +85,9 @@ def repeated_header_decision(best: SampleReading, names: Sequence[str]) -> Decis
     """The decision to leave out the records that repeat the header; proved if it has the names of the table."""
     line = best.dialect.delimiter.join(best.text_rows(1)[0])[:LONGEST_SHOWN]
     evidence = f"The header {line!r} comes again among the records: left out."
-    if best.header_row(names) == 0:
-        return Decision("skip_repeated_header", "yes", Standing.PROVED, evidence)
     again = answer("the header comes again", [f"left out: {line}"], skip_repeated_header=True)
     rows = answer("these are records", [f"a row: {line}"], skip_repeated_header=False)
-    return asked("skip_repeated_header", evidence, again, rows)
+    return asked("skip_repeated_header", evidence, again, rows, proved=best.header_row(names) == 0)
 
 
 def units_decision(best: SampleReading) -> Decision | None:
@@ -106,10 +103,10 @@ def units_decision(best: SampleReading) -> Decision | None:
         return None
     shown = best.dialect.delimiter.join(first[1])[:LONGEST_SHOWN]
     evidence = f"The line below the header has units ({shown}): left out."
-    if any(kind(value) for row in below for value in row):
-        return Decision("skip_after_header", "1", Standing.PROVED, evidence)
     units = answer("units", [f"left out: {shown}"], skip_after_header=1)
-    return asked("skip_after_header", evidence, units, answer("a record", [f"a row: {shown}"], skip_after_header=0))
+    record = answer("a record", [f"a row: {shown}"], skip_after_header=0)
+    proved = any(kind(value) for row in below for value in row)
+    return asked("skip_after_header", evidence, units, record, proved=proved)
 
 
 def footer_decision(
