@@ -10,6 +10,8 @@ from django.db.models import Count, Max, Min, Q, Sum
 from django.utils.text import capfirst
 
 from dashboard.formatting import percent
+from importer.diagnosis.facts import still_seconds
+from importer.engine.mysql.diagnosis.causes.application import STANDSTILL
 from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.source.formats.registry import FORMATS
 from importer.jobs.uploading import can_follow
@@ -86,7 +88,7 @@ class Recent:
 
     `seconds`, `forecast_seconds`: these seconds, or fewer if the first of the chunks began later, as after a sort.
     `steady`: the seconds for which they stay the same if nothing is committed. `stalled`: the next commit is overdue,
-    as when the server does not answer.
+    as when the server does not answer. `still`: the seconds for which no byte has moved.
     """
 
     rows: int = 0
@@ -96,6 +98,7 @@ class Recent:
     forecast_seconds: float = 0.0
     steady: float = inf
     stalled: bool = False
+    still: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,7 @@ class Progress:
                 recent.rows,
                 recent.forecast_bytes,
                 recent.stalled,
+                self.still_since is not None,
                 self.stage and f"{self.stage.words}-{self.stage.percent}",
             )
         )
@@ -278,6 +282,12 @@ class Progress:
         return min(100, percent(self.job.committed_bytes, self.data_bytes))
 
     @property
+    def still_since(self) -> datetime | None:
+        """Since when nothing moves; None unless that is a standstill."""
+        still = self.recent.still
+        return self.now - timedelta(seconds=still) if still >= STANDSTILL else None
+
+    @property
     def title(self) -> str:
         """The import in the title of its page: its outcome, or how far it is."""
         job = self.job
@@ -339,9 +349,11 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
     # Each changes what the page shows, that number of seconds after that commit.
     changes = ((sums.pop("first_recent"), RECENT_SECONDS), (sums.pop("first"), FORECAST_SECONDS), (last, overdue))
     ahead = [seconds - (now - commit).total_seconds() for commit, seconds in changes if commit]
+    still = still_seconds(job, now)
+    ahead.append(STANDSTILL - still)
     steady = min((seconds for seconds in ahead if seconds > 0), default=inf)
     stalled = last is not None and (now - last).total_seconds() >= overdue
-    return Recent(**{name: amount or 0 for name, amount in sums.items()}, steady=steady, stalled=stalled)
+    return Recent(**{name: amount or 0 for name, amount in sums.items()}, steady=steady, stalled=stalled, still=still)
 
 
 def _overdue_after(span: float, chunks: int, parallel: int) -> float:

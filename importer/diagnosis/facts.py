@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Min, Q
+from django.db.models import Max, Min, Q
 from django.utils import timezone
 
 from importer import queue
@@ -62,8 +62,22 @@ def facts_of(job: ImportJob) -> Facts:
         left_to_command=_left_to_command(job),
         registered=not job.target.by_url,
         silent_since=silent_since(job, now),
+        still=still_seconds(job, now),
         age=(now - job.started_at).total_seconds() if job.started_at else 0,
     )
+
+
+def still_seconds(job: ImportJob, now: datetime) -> float:
+    """For how long no byte of the import has moved although workers load it; 0 if none does, or if nobody knows."""
+    if job.status != Status.LOADING or not queue.is_running():
+        return 0.0
+    chunks = job.chunks.aggregate(
+        begun=Max("started_at", filter=Q(status=Chunk.Status.LOADING)), loaded=Max("finished_at")
+    )
+    if chunks["begun"] is None:
+        return 0.0
+    moved = max(live_progress.moved_at(job.pk), *(each.timestamp() for each in chunks.values() if each))
+    return float(max(0.0, now.timestamp() - moved))
 
 
 def silent_since(job: ImportJob, now: datetime) -> datetime | None:

@@ -194,8 +194,11 @@ def _look_on(address: Address, board: Board) -> None:
                 try:
                     with connect(_without_database(address), READ_TIMEOUT) as connection:
                         while board.wanted():
-                            board.put(read_snapshot(connection))
+                            shown = read_snapshot(connection)
+                            board.put(shown)
                             time.sleep(LOOK_SECONDS)
+                            if shown.missing:  # A GRANT for the whole server counts for new connections alone.
+                                break
                 except Problem as problem:
                     board.put(unanswered(problem))
                     time.sleep(LOOK_SECONDS)

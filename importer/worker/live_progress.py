@@ -44,6 +44,14 @@ def sent_bytes(job_id: int) -> int:
         return 0
 
 
+def moved_at(job_id: int) -> float:
+    """When a worker last sent bytes of the job (time.time()); 0 if that is not known, or as for sent_bytes()."""
+    try:
+        return float(cast(bytes, connection().get(_moved_key(job_id))) or 0)
+    except redis_read_errors():
+        return 0.0
+
+
 class Times(NamedTuple):
     """Seconds of the clock, and seconds that the calling thread has computed; both from an arbitrary zero."""
 
@@ -99,6 +107,7 @@ class SentBytes:
         self._written = True
         with ignoring_redis_errors():
             connection().hset(_key(self._job_id), self._run, str(sent))
+            connection().set(_moved_key(self._job_id), f"{time.time():.1f}", ex=KEPT_SECONDS)
             # So that the counter of a killed worker disappears. Once per run, since each call takes as long as hset().
             if not self._expires:
                 self._expires = bool(connection().expire(_key(self._job_id), KEPT_SECONDS))
@@ -159,6 +168,10 @@ def _stage_key(job_id: int) -> str:
 
 def _busy_key(job_id: int) -> str:
     return f"millrace:busy:{job_id}"
+
+
+def _moved_key(job_id: int) -> str:
+    return f"millrace:moved:{job_id}"
 
 
 def _key(job_id: int) -> str:

@@ -1,5 +1,6 @@
 """A DBA loads a file while somebody holds a lock: the live page says who that is, and the import ends balanced."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from importer.jobs.actions import commands
 from importer.models import ImportJob
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.browser.test_reach import AXE, FIND, PRELOAD, PREPARE
+from tests.engine.loads import run_sql
 from tests.importer.steps import import_of
 from tests.stack import wait_until
 from tests.targets import TestServer, saved_target
@@ -73,3 +75,40 @@ def test_the_page_of_an_import_that_waits_for_a_lock_says_who_holds_it(page: Pag
     expect(banner).to_have_text("")
     ended = ImportJob.objects.get(pk=job.pk)
     assert (ended.status, ended.balanced, ended.loaded_rows) == (ImportJob.Status.SUCCEEDED, True, ROWS)
+
+
+@pytest.mark.parametrize("lock", ["a row", "the table"])
+def test_with_the_prescribed_account_a_standstill_is_an_issue_until_a_grant_names_the_holder(
+    page: Page, server: TestServer, database: Address, tmp_path: Path, lock: str
+):
+    run_sql(database, "CREATE TABLE orders (id INT PRIMARY KEY, amount INT)", f"INSERT INTO orders VALUES ({ROWS}, 0)")
+    account = "'prescribed'@'127.0.0.1'"
+    rights = "INSERT, SELECT, UPDATE, DELETE, CREATE, ALTER, DROP"
+    server.run(f"CREATE USER {account} IDENTIFIED BY 'mill-race-9'")
+    server.run(f"GRANT {rights} ON {database.database}.* TO {account}")
+    own = replace(database, user="prescribed", password="mill-race-9")
+    path = tmp_path / "orders.csv"
+    path.write_text("id,amount\n" + "".join(f"{n},{n % 977}\n" for n in range(ROWS)))
+    job = import_of(path, saved_target(own, "shop"), "orders", options=Options(parallelism=2))
+    banner = page.locator("#job-why")
+    try:
+        with connect(database) as other:
+            number = other.thread_id()
+            # A transaction that has looked at the table, or has locked the place that the last row goes to.
+            execute(other, "LOCK TABLES orders WRITE" if lock == "the table" else "START TRANSACTION")
+            if lock == "a row":
+                execute(other, "SELECT * FROM orders WHERE id >= 0 FOR UPDATE")
+            commands.start(job.pk)
+            page.goto(f"/jobs/{job.pk}/")
+            expect(page.locator("#job-headline")).to_contain_text("Standstill", timeout=40_000)
+            expect(page.locator("#job-headline")).to_contain_text("nothing has moved since")
+            expect(banner).to_contain_text("GRANT")
+            server.run(f"GRANT PROCESS ON *.* TO {account}")
+            if server.flavour == "mysql":
+                server.run(f"GRANT SELECT ON performance_schema.* TO {account}")
+            expect(banner).to_contain_text(f"connection {number} (root@")
+            execute(other, "UNLOCK TABLES" if lock == "the table" else "ROLLBACK")
+        wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the import's end")
+        expect(page.locator("#job-headline")).not_to_contain_text("Standstill")
+    finally:
+        server.run(f"DROP USER {account}")

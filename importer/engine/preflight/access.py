@@ -13,6 +13,7 @@ from importer.engine.mysql.connection import (
     fetch_all,
     fetch_row,
 )
+from importer.engine.mysql.diagnosis.sessions import SEES_ALL_SESSIONS, SEES_LOCKS
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.mysql.sign_in.encryption import CertificateRefused, NotEncrypted, TlsRequired
@@ -20,6 +21,8 @@ from importer.engine.mysql.sign_in.own_tables import OwnTables
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.target.privileges import account, account_parts, grant, grantee, has_privilege
 
+# What a server answers to an account that may not read something.
+DENIED = (ER.SPECIFIC_ACCESS_DENIED_ERROR, ER.TABLEACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR)
 # Global privileges that loading does not need and that a stolen password must not grant.
 EXCESS = ("SUPER", "FILE", "CREATE USER", "SHUTDOWN")
 
@@ -131,6 +134,32 @@ def _granted_tables(subject: Subject) -> list[str]:
         (subject.address.database, grantee(subject.connection)),
     )
     return [row[0] for row in rows]
+
+
+def diagnosis(subject: Subject) -> Finding:
+    """Whether the account sees what holds an import up: transactions and locks of other connections."""
+    asked = [(SEES_ALL_SESSIONS, "SELECT 1 FROM information_schema.INNODB_TRX LIMIT 1")]
+    if subject.server.flavour != "MariaDB":
+        asked.append((SEES_LOCKS, "SELECT 1 FROM performance_schema.metadata_locks LIMIT 1"))
+    missing = [fix for fix, sql in asked if not _may_read(subject.connection, sql)]
+    if not missing:
+        return Finding("diagnosis", "ok", "The account sees who holds a lock that an import waits for.")
+    own = account(subject.connection)
+    return Finding(
+        "diagnosis",
+        "warn",
+        "The account does not see transactions and locks of others. Imports load all the same; but where one waits for"
+        " a lock, nobody is told who holds it.",
+        ";\n".join(each.format(account=own) for each in missing) + ";",
+    )
+
+
+def _may_read(connection: Connection, sql: str) -> bool:
+    try:
+        fetch_all(connection, sql)
+    except MySQLdb.Error as error:
+        return error.args[0] not in DENIED
+    return True
 
 
 def excess_privileges(subject: Subject) -> Finding:

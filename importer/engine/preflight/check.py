@@ -25,6 +25,7 @@ SERVER_STEPS: tuple[Step, ...] = (
     transactions.writable,
     server_settings.local_infile,
     access.excess_privileges,
+    access.diagnosis,
     transactions.cluster,
     server_settings.auto_increment,
     server_settings.binary_log,

@@ -75,6 +75,15 @@ class TestGoodTarget:
             findings = by_name(check(address))
         assert [findings[name].status for name in ("privileges", "excess_privileges", "rollback")] == ["ok"] * 3
 
+    def test_what_an_account_cannot_see_of_locks_is_a_warning_that_its_fix_ends(self, server, database):
+        with account(server, database, "INSERT, SELECT, CREATE ON {db}.*") as address:
+            blind = by_name(check(address))["diagnosis"]
+            assert blind.status == "warn"
+            assert "GRANT PROCESS ON *.* TO" in blind.fix
+            for statement in filter(None, map(str.strip, blind.fix.split(";"))):
+                server.run(statement)
+            assert by_name(check(address))["diagnosis"].status == "ok"
+
     def test_every_warning_and_failure_comes_with_a_fix(self, database):
         assert all(finding.fix for finding in check(database) if finding.status != "ok")
 

@@ -72,7 +72,7 @@ class Facts:
     nobody works on it, and only a command has the server's password. `registered`: the target has a page, where it can
     be stored. `silent_since`: when a process last worked on it, if none does and no worker runs that would. `ahead`:
     the seconds by which its last record is ahead of the clock. `work`: what the table adds to each row, such as "3
-    triggers".
+    triggers". `still`: the seconds for which none of its bytes has moved although workers load it; 0 if nobody knows.
     """
 
     number: int = 0
@@ -99,6 +99,7 @@ class Facts:
     silent_since: datetime | None = None
     ahead: float = 0
     work: tuple[str, ...] = ()
+    still: float = 0
 
     @property
     def full_name(self) -> str:

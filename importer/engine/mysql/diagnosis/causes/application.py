@@ -1,10 +1,12 @@
 """What the application itself makes an import wait for: people, other imports, workers, bytes."""
 
+from importer.engine.mysql.diagnosis.blockers import find_block
 from importer.engine.mysql.diagnosis.cause import Cause, Evidence, Explanation
 from importer.engine.units import count_of, human_bytes
 
 # A worker that is free takes work within less.
 LONGEST_QUEUED = 2.0  # seconds
+STANDSTILL = 10.0  # seconds without a byte that moves
 # Hosts that keep one time differ by less.
 LEAST_AHEAD = 10.0  # seconds
 SOON_FREE = "The import continues when one of them is free, within about a minute. More workers load more in parallel."
@@ -194,6 +196,25 @@ def full_disk(evidence: Evidence) -> Explanation | None:
     )
 
 
+def standstill(evidence: Evidence) -> Explanation | None:
+    """Nothing moves, and the server does not show why."""
+    facts, snapshot = evidence.facts, evidence.snapshot
+    if facts.still < STANDSTILL or find_block(evidence):
+        return None
+    running = [each for each in evidence.own if not each.idle]
+    shown = "; ".join(f"connection {each.id}: {each.state or each.command}, {each.seconds} s" for each in running)
+    unseen = snapshot.missing if snapshot else ()
+    return Explanation(
+        "standstill",
+        f"Nothing has moved for {facts.still:.0f} s: the server has rows of the import, and does not answer.",
+        f"What this account sees of it: {shown or 'no connection of the import that does something'}.",
+        "Perhaps another connection holds a lock. This account does not see transactions and locks of others. To see"
+        f" who holds it: {'; '.join(unseen)}. The next look takes notice of it."
+        if unseen
+        else "Look at what the server does; the import continues by itself when it answers.",
+    )
+
+
 CAUSES = tuple(
     Cause(each.__name__, each)
     for each in (
@@ -210,5 +231,6 @@ CAUSES = tuple(
         full_disk,
         ceiling,
         few_workers,
+        standstill,
     )
 )
