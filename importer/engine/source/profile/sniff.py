@@ -21,28 +21,7 @@ from importer.engine.source.profile.expected_columns import (
     may_be_row,
 )
 from importer.engine.source.profile.header import header_decision
-from importer.engine.source.profile.layout.lines_above import (
-    Skipped,
-    lines_before_table,
-    separator_line,
-    skipped_lines,
-)
-from importer.engine.source.profile.layout.lines_among import (
-    comment_begin,
-    comment_decision,
-    footer_decision,
-    repeated_header_decision,
-    units_decision,
-    without_repeated_header,
-)
-from importer.engine.source.profile.layout.odd_headers import (
-    are_names,
-    is_odd,
-    odd_header,
-    row_names,
-    trailing_delimiter,
-)
-from importer.engine.source.profile.layout.other_layouts import drawn_table, layout_question
+from importer.engine.source.profile.layout import lines_above, lines_among, odd_headers, other_layouts
 from importer.engine.source.profile.plain import kept, plain_decisions, plain_reading
 from importer.engine.source.profile.quoting import as_the_server_writes, choose_escape, choose_quote, literal_quotes
 from importer.engine.source.profile.readings import Readings, SampleReading
@@ -97,7 +76,7 @@ class _Sniffer:
         self.readings, self.known, self.expected = readings, known, expected
         self.names = [column.name for column in expected]
         self.decided: dict[str, Decision] = {}
-        self.skipped = Skipped()
+        self.skipped = lines_above.Skipped()
         self.skipped_texts: tuple[SkippedLine, ...] = ()
         self.sampled: list[str] = []
         self.is_plain = False
@@ -136,7 +115,7 @@ class _Sniffer:
         base = replace(RFC4180, encoding=encoding, **{name: self.known[name] for name in MARKS if name in self.known})
         count = self.known.get("skip_rows")
         if count is None:
-            mark, skipped = separator_line(self.readings.sample)
+            mark, skipped = lines_above.separator_line(self.readings.sample)
             if mark:
                 self._take_off(skipped, base)
                 self.known.setdefault("delimiter", mark)
@@ -146,15 +125,15 @@ class _Sniffer:
             size = skipped_bytes(self.readings.sample, replace(base, skip_rows=count))
             evidence = f"{count_of(count, 'line')} {'is' if count == 1 else 'are'} left out, as stated."
             decision = Decision("skipped_lines", str(count), Standing.STATED, evidence)
-            self._take_off(Skipped(count, size, decision), base)
+            self._take_off(lines_above.Skipped(count, size, decision), base)
         return base
 
-    def _take_off(self, skipped: Skipped, base: Dialect) -> None:
+    def _take_off(self, skipped: lines_above.Skipped, base: Dialect) -> None:
         """Take lines that are no records off the sample."""
         first, sample = self.skipped.lines + 1, self.readings.sample
-        self.skipped_texts += skipped_lines(sample, base, skipped.lines, first)
+        self.skipped_texts += lines_above.skipped_lines(sample, base, skipped.lines, first)
         self.readings = Readings(sample[skipped.bytes :], final=self.readings.final)
-        self.skipped = Skipped(first - 1 + skipped.lines, self.skipped.bytes + skipped.bytes, skipped.decision)
+        self.skipped = replace(skipped, lines=self.skipped.lines + skipped.lines)
 
     def _with_line_end(self, base: Dialect) -> Dialect:
         if "line_end" in self.known:
@@ -183,26 +162,26 @@ class _Sniffer:
     def _compared(self, base: Dialect) -> SampleReading:
         """The best of all readings."""
         base = self._with_line_end(base)
-        drawn = drawn_table(self.readings.sample, base.encoding)
+        drawn = other_layouts.drawn_table(self.readings.sample, base.encoding)
         best = self._marks(self._with_comments(base) or self._delimiter(base))
         if "skip_rows" not in self.known:
             self.sampled.append("skip_rows")
-            best = self._below(best, lines_before_table(best, self.names))
+            best = self._below(best, lines_above.lines_before_table(best, self.names))
         if "delimiter" not in self.known:
-            self._decide(layout_question(best, self.decided["delimiter"], drawn, self.skipped.lines + 1))
+            self._decide(other_layouts.layout_question(best, self.decided["delimiter"], drawn, self.skipped.lines + 1))
         if "trailing_delimiter" in self.known or self.known.get("header") is False:
             return best.again(trailing_delimiter=self.known.get("trailing_delimiter", False))
-        best, trailing = trailing_delimiter(best, self.expected)
+        best, trailing = odd_headers.trailing_delimiter(best, self.expected)
         self._decide(trailing)
         return best
 
     def _with_comments(self, base: Dialect) -> SampleReading | None:
         """The best reading with comments, where there are some."""
-        begin = "" if "comment" in self.known else comment_begin(self.readings.sample)
+        begin = "" if "comment" in self.known else lines_among.comment_begin(self.readings.sample)
         if not begin:
             return None
         best = self._delimiter(replace(base, comment=begin))
-        decision = comment_decision(best, self.names)
+        decision = lines_among.comment_decision(best, self.names)
         if not decision:
             return None
         self._decide(decision)
@@ -231,7 +210,7 @@ class _Sniffer:
             self._decide(literal)
         return best
 
-    def _below(self, best: SampleReading, skipped: Skipped) -> SampleReading:
+    def _below(self, best: SampleReading, skipped: lines_above.Skipped) -> SampleReading:
         """The reading of the sample without these first lines."""
         if not skipped.lines:
             return best
@@ -239,32 +218,34 @@ class _Sniffer:
         return self.readings.read(best.dialect)
 
     def _header(self, best: SampleReading) -> tuple[SampleReading, Decision]:
-        once = None if "skip_repeated_header" in self.known else without_repeated_header(best)
+        once = None if "skip_repeated_header" in self.known else lines_among.without_repeated_header(best)
         header = header_decision((once or best).text_rows(), self.expected)
         if once and self.known.get("header", header.value == "yes"):
-            self._decide(repeated_header_decision(once, self.names))
+            self._decide(lines_among.repeated_header_decision(once, self.names))
             return once, header
         return best, header_decision(best.text_rows(), self.expected) if once else header
 
     def _odd_header(self, best: SampleReading) -> tuple[SampleReading, Decision] | None:
         """The header that has another number of names than the records have fields; None for others."""
-        if not is_odd(best) or "header" in self.known:
+        if not odd_headers.is_odd(best) or "header" in self.known:
             return None
         names, *rows = best.text_rows()
         named = [names, *(row[1:] for row in rows)]
-        fits = are_names(names, self.expected) and may_be_row(named[1], columns_by_name(self.expected, names))
+        fits = odd_headers.are_names(names, self.expected) and may_be_row(
+            named[1], columns_by_name(self.expected, names)
+        )
         if len(names) == best.width - 1 and fits and not columns_by_position(self.expected, best.width):
-            self._decide(row_names(best))
+            self._decide(odd_headers.row_names(best))
             return best, header_decision(named, self.expected)
-        decision = odd_header(best, self.expected, self.skipped.lines + 1)
+        decision = odd_headers.odd_header(best, self.expected, self.skipped.lines + 1)
         states = dict(decision.answers[0].states)
         if not states["header"]:
             lines = states["skip_rows"] - self.skipped.lines
-            best = self._below(best, Skipped(lines, best.starts[1], self.skipped.decision))
+            best = self._below(best, lines_above.Skipped(lines, best.starts[1], self.skipped.decision))
         return best, decision
 
     def _units(self, best: SampleReading) -> SampleReading:
-        decision = units_decision(best)
+        decision = lines_among.units_decision(best)
         is_row = decision and self._may_be_row(best.text_rows(2))
         looks = "The record below the header looks like units" if is_row else ""
         return self._leaving_out(best, "skip_after_header", int(decision is not None), decision, looks)
@@ -272,10 +253,12 @@ class _Sniffer:
     def _footer(self, best: SampleReading, tail: bytes) -> SampleReading:
         if not tail:
             return best
-        lines, decision = footer_decision(tail, best.dialect, best.width)
+        lines, decision = lines_among.footer_decision(tail, best.dialect, best.width)
         looks = ""
         if lines and self.is_plain:
-            lines, decision = footer_decision(tail, best.dialect, best.width, partial(self._may_be_last, best))
+            lines, decision = lines_among.footer_decision(
+                tail, best.dialect, best.width, partial(self._may_be_last, best)
+            )
             looks = "" if lines else "The file ends as with a footer"
         return self._leaving_out(best, "skip_footer", lines, decision, looks)
 
