@@ -350,7 +350,7 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
     changes = ((sums.pop("first_recent"), RECENT_SECONDS), (sums.pop("first"), FORECAST_SECONDS), (last, overdue))
     ahead = [seconds - (now - commit).total_seconds() for commit, seconds in changes if commit]
     still = still_seconds(job, now)
-    ahead.append(STANDSTILL - still)
+    ahead += [STANDSTILL - still] if still else []
     steady = min((seconds for seconds in ahead if seconds > 0), default=inf)
     stalled = last is not None and (now - last).total_seconds() >= overdue
     return Recent(**{name: amount or 0 for name, amount in sums.items()}, steady=steady, stalled=stalled, still=still)
