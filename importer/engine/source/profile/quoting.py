@@ -240,7 +240,7 @@ def as_the_server_writes(best: SampleReading) -> Chosen | None:
     quoted = [value for row in reading.rows for value in row if value[:1] == b'"']
     if not quoted or best.stray or best.agreement < reading.agreement or best.reach < reading.reach:
         return reading, decision
-    if len(reading.rows) != len(best.rows) or _need_quotes(reading, quoted):
+    if len(reading.rows) != len(best.rows) or _need_quotes(best, quoted):
         return None
     characters = [shown, best.text(quoted[0], 40)]
     guess = asked(
@@ -253,6 +253,12 @@ def as_the_server_writes(best: SampleReading) -> Chosen | None:
     return reading, guess.weighed(len(escaped), len(escaped))
 
 
-def _need_quotes(reading: SampleReading, quoted: Sequence[bytes]) -> bool:
-    """Whether programs that write quotes would have written these: around the header too, or doubled in a value."""
-    return any(name[:1] == b'"' for name in reading.rows[0]) or any(b'""' in value[1:-1] for value in quoted)
+def _need_quotes(best: SampleReading, quoted: Sequence[bytes]) -> bool:
+    """Whether programs that write quotes would have written these.
+
+    They stand around the header too, are doubled in a value, or have a tab or a line end between them.
+    """
+    marks = (b"\t", b"\n", b"\r")
+    apart = any(mark in value for row in best.rows for value in row for mark in marks)
+    in_header = b'"' in best.sample.split(b"\n", 1)[0]
+    return apart or in_header or any(b'""' in value[1:-1] for value in quoted)
