@@ -51,6 +51,12 @@ _STAGED_PHASES: Mapping[str, str] = {
     Status.FAILED: "Failed; the table is as it was",
     Status.CANCELLED: "Cancelled; the table is as it was",
 }
+_CREATING_PHASES: Mapping[str, str] = {
+    **_STAGED_PHASES,
+    Status.LOADING: "Loading into a staging table; the new table is not there yet",
+    Status.FAILED: "Failed; no table was made",
+    Status.CANCELLED: "Cancelled; no table was made",
+}
 _FINISHING: Mapping[str, str] = {
     "atomic": "Staged; moving all rows into the table in one transaction",
     "upsert": "Staged; changing and adding rows in one transaction",
@@ -216,7 +222,8 @@ class Progress:
                 return f"{job.get_status_display()}; {UNSURE}"
             if job.finished:
                 return f"{job.get_status_display()} after all rows were in"
-        return _STAGED_PHASES.get(job.status, _PHASES[job.status])
+        phases = _CREATING_PHASES if job.options_json.get("mode") == "create" else _STAGED_PHASES
+        return phases.get(job.status, _PHASES[job.status])
 
     @property
     def committed_rows(self) -> int:

@@ -42,7 +42,7 @@ class ScheduleForm(StoredModelForm):
             "pattern": "Files",
             "subfolders": "In subfolders too",
             "trigger": "When",
-            "cron": "Times, as cron text",
+            "cron": "When (cron)",
             "every_minutes": "Interval in minutes",
             "zone": "Time zone",
             "overlap": "If a run is due while another is under way",

@@ -43,8 +43,7 @@ class TargetForm(WithCAFile, StoredModelForm):
             "needs_approval": "Each import and lab waits until somebody else who may load into this target"
             " approves it.",
             "ceiling": "Over all imports into this target together.",
-            "label": "For a target that only some hosts reach: LOADS of their workers has the same label. Empty: the"
-            " workers without a label.",
+            "label": "Only workers that are started with this label (LOADS) load into it. Empty: only those without.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

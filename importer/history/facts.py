@@ -216,7 +216,7 @@ RESULT = _of(
     ("unchanged_rows", "Rows unchanged", Kind.NUMBER),
     ("skipped_rows", "Rows skipped", Kind.NUMBER),
     ("rejected_rows", "Rows rejected", Kind.NUMBER),
-    ("skipped_lines", "Lines that are not records", Kind.NUMBER),
+    ("skipped_lines", "Lines that are not data", Kind.NUMBER),
     ("balanced", "Balanced", Kind.SWITCH),
     ("restored", "Old table restored", Kind.SWITCH),
     ("notices", "Values changed a little", Kind.NUMBER),

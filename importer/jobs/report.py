@@ -98,13 +98,14 @@ def _left(job: ImportJob) -> Iterator[str]:
     """What the ended job leaves on its target that its rows do not show, in sentences."""
     # The worker that drops it may still be at it: only after a failure there is something to say.
     if job.ended and job.leftover and (job.step_failures or job.target.left_to_commands):
-        yield f"The staging table that it may have left on {job.target} is not dropped yet. {who_cleans(job)}"
+        yield f"Its staging table may still be on {job.target}. {who_cleans(job)}"
     if job.ended and job.stages and not job.finished:
-        yield (
-            "The server does not answer. When it does, it is known whether the table has all rows or none."
-            if job.leftover
-            else f"{job.table} is unchanged: mode {job.options.mode} loads all rows or none."
-        )
+        if job.leftover:
+            yield "The server does not answer. When it does, it is known whether the table has all rows or none."
+        elif job.options.mode == "create":
+            yield "No table was made: mode create makes it with all rows, or not at all."
+        else:
+            yield f"{job.table} is unchanged: mode {job.options.mode} loads all rows or none."
 
 
 def who_cleans(job: ImportJob) -> str:

@@ -71,7 +71,7 @@ def test_from_an_import_to_a_schedule_that_loads_moves_and_tells(
     expect(page.get_by_text("No file matches now.")).to_be_visible()
     page.get_by_label("At set times").check()
     page.get_by_role("button", name="Every hour").click()
-    expect(page.get_by_label("Times, as cron text")).to_have_value("0 * * * *")
+    expect(page.get_by_label("When (cron)")).to_have_value("0 * * * *")
     expect(page.locator(".schedule-times li")).to_have_count(5)
     page.get_by_label("When a new file appears").check()
     page.get_by_label("Move it").check()

@@ -25,6 +25,8 @@ _LAP_ADVICE = {
     " their fields, or fixing the values in the file, saves that.",
     "commit": "Each commit waits for the server's disk. Larger chunks commit less often.",
 }
+# What is done once for each chunk: one chunk cannot be made larger.
+_FOR_EACH_CHUNK = ("connect", "ledger", "commit")
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def slowest(job: ImportJob, timings: ChunkTimings) -> Slowest | None:
         return Slowest(sentence, (), ())
     return Slowest(
         sentence,
-        tuple(_advice(job, phases, spent, _scan_seconds(job, job.finished_at))),
+        tuple(_advice(job, phases, spent, _scan_seconds(job, job.finished_at), _chunks(timings))),
         tuple(_held_back(job, phases)),
     )
 
@@ -80,6 +82,10 @@ def share_of(part: float, whole: float) -> str:
     return share(round(1000 * part), round(1000 * whole)) or "0 %"
 
 
+def _chunks(timings: ChunkTimings) -> int:
+    return sum(point.last - point.first + 1 for point in timings.points)
+
+
 def _spent(timings: ChunkTimings) -> dict[str, float]:
     """The seconds of each part of the chunks' loads, added up over all chunks."""
     spent: Counter[str] = Counter()
@@ -89,7 +95,9 @@ def _spent(timings: ChunkTimings) -> dict[str, float]:
     return {lap: seconds for lap, seconds in spent.items() if seconds}
 
 
-def _advice(job: ImportJob, phases: dict[str, float], spent: dict[str, float], scan: float) -> Iterator[str]:
+def _advice(
+    job: ImportJob, phases: dict[str, float], spent: dict[str, float], scan: float, chunks: int
+) -> Iterator[str]:
     if phases[WAIT] >= max(LEAST_SECONDS, LARGE_SHARE * _whole(phases)):
         yield "It waited for its table, a worker or an approval. At another time, or with more workers, it waits less."
     if not _loading_matters(phases):
@@ -98,8 +106,10 @@ def _advice(job: ImportJob, phases: dict[str, float], spent: dict[str, float], s
         yield "Reading the file set the pace: chunks were loaded as soon as they were found." + (
             " A file in UTF-8 that is not packed needs no working copy." if job.needs_plain_copy else ""
         )
-    work = sum(spent.values())
-    yield from (words for lap, words in _LAP_ADVICE.items() if spent.get(lap, 0) >= LARGE_LAP * max(work, 0.001))
+    large = LARGE_LAP * max(sum(spent.values()), 0.001)
+    for lap, words in _LAP_ADVICE.items():
+        if spent.get(lap, 0) >= large and (lap not in _FOR_EACH_CHUNK or chunks > 1):
+            yield words
 
 
 def _held_back(job: ImportJob, phases: dict[str, float]) -> Iterator[str]:

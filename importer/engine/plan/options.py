@@ -17,7 +17,7 @@ _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0
 # The share of rejected rows that is no limit.
 ALL_ROWS = 100
 DEFAULT_REJECTS, DEFAULT_REJECT_PERCENT = 100, 1
-DEFAULT_LIMIT_WORDS = f"{DEFAULT_REJECTS} rows or {DEFAULT_REJECT_PERCENT} % of them, whichever is more"
+DEFAULT_LIMIT_WORDS = f"{DEFAULT_REJECTS} rows (or {DEFAULT_REJECT_PERCENT} %, if that is more)"
 
 
 @dataclass(frozen=True)

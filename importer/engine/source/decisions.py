@@ -116,5 +116,17 @@ class SkippedLine:
     text: str
     kind: str
 
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return LINE_KINDS[self.kind]
 
-LINE_KINDS = ("header", "preamble", "comment", "blank", "footer")
+
+# The kinds of lines that are no records, with the words that readers see.
+LINE_KINDS = {
+    "header": "header",
+    "preamble": "above the table",
+    "comment": "comment",
+    "blank": "blank",
+    "footer": "footer",
+}

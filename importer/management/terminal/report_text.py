@@ -73,10 +73,10 @@ def skipped_lines(lines: SkippedLines) -> Iterator[str]:
     """How many lines of the file are no records, and those with a text of their own."""
     if not lines:
         return
-    yield f"Lines that are not records: {lines}"
+    yield f"Not data: {lines}"
     for each in lines.shown:
         if each.kind not in ("header", "blank"):
-            yield f"  line {each.line:,}, {each.kind}: {shortened(each.text)}"
+            yield f"  line {each.line:,}, {each.words}: {shortened(each.text)}"
 
 
 def repeated_line(earlier: str) -> str:

@@ -58,7 +58,7 @@ class TestForm:
         assert (answer.status_code, "the rejected rows of an import are not in the table" in answer.text) == (422, True)
         browser.post(url, values(connection, reject_limit="default"))
         page = browser.get(reverse("schedule", args=[Schedule.objects.get().pk])).text
-        assert "are rejected, at most 100 rows or 1 % of them, whichever is more" in page
+        assert "are rejected, at most 100 rows (or 1 %, if that is more)" in page
 
     def test_it_makes_what_was_entered(self, made):
         assert (made.name, made.cron, made.zone) == ("nightly", "30 2 * * *", "Europe/Vienna")

@@ -333,7 +333,7 @@ class TestReasons:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "at most 100 rows or 1 % of them, whichever is more,"),
+        ({}, "at most 100 rows (or 1 %, if that is more),"),
         ({"max_reject_percent": 100}, "without a limit,"),
         ({"max_rejects": 1000}, "at most 1,000,"),
         ({"max_rejects": 5, "max_reject_percent": 0.5}, "at most 5 or 0.5 % of the rows,"),

@@ -345,7 +345,7 @@ def test_lines_that_are_no_records_are_counted_and_named(target: Target, tmp_pat
     path = tmp_path / "people.csv"
     path.write_text("People\x1b[31m\n\nid,name,born\n1,Zoë,\n\n2,Zoé,\n\n\n")
     out = run(capsys, str(path), "--target", "t", "--table", "people", "--in-process", "--skip-rows", "2")
-    assert "Lines that are not records: 1 header, 1 preamble, 4 blank\n  line 1, preamble: 'People\\x1b[31m'\n" in out
+    assert "Not data: 1 header, 1 above the table, 4 blank\n  line 1, above the table: 'People\\x1b[31m'\n" in out
     assert "2 = 2 + 0 + 0 + 0 + 0 (rows in the file = loaded + replaced + unchanged + skipped + rejected)" in out
 
 

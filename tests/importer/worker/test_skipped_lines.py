@@ -88,7 +88,7 @@ def test_the_page_shows_them(target: Target, tmp_path: Path, client: Client):
     job = run(created(target, tmp_path, TEXT.replace("Österreich", "<b>Über</b>").encode()))
     client.force_login(make_user("ann"))
     html = client.get(reverse("job", args=[job.pk])).content.decode()
-    assert "Lines that are not records: 1 header, 1 preamble, 13 blank" in html
+    assert "Not data: 1 header, 1 above the table, 13 blank" in html
     assert "&lt;b&gt;Über&lt;/b&gt;" in html
     assert "<b>Über" not in html
 

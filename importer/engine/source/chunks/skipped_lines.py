@@ -48,8 +48,9 @@ class SkippedLines:
         return SkippedLines(Counter(self.counts) + Counter(later.counts), _first_of_each((*self.shown, *later.shown)))
 
     def __str__(self) -> str:
-        """`1 header, 2 preamble, 3 blank`; "none" if there are none."""
-        return ", ".join(f"{self.counts[kind]:,} {kind}" for kind in LINE_KINDS if kind in self.counts) or "none"
+        """`1 header, 2 above the table, 3 blank`; "none" if there are none."""
+        counted = (f"{self.counts[kind]:,} {words}" for kind, words in LINE_KINDS.items() if kind in self.counts)
+        return ", ".join(counted) or "none"
 
     def as_json(self) -> dict[str, Any]:
         """The key `lines` of reports: for each kind its count, and line and text of the first."""

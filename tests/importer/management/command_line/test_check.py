@@ -113,7 +113,7 @@ class TestWithoutATarget:
         file = written(tmp_path, "people.csv", f"# of the shop\n{GOOD}")
         call_command("import_csv", file, "--check-only", "--comment", "#")
         text = capsys.readouterr().out
-        assert "Lines that are not records: 1 header, 1 comment\n  line 1, comment: '# of the shop'\n" in text
+        assert "Not data: 1 header, 1 comment\n  line 1, comment: '# of the shop'\n" in text
 
 
 def test_rows_are_checked_against_the_table_that_exists(target: Target, tmp_path, capsys):
