@@ -313,6 +313,9 @@ LISTENERS_AT_ONCE = env.int("LISTENERS_AT_ONCE", default=100)
 EXPORTS_AT_ONCE = env.int("EXPORTS_AT_ONCE", default=4)
 # A browser sends at most six requests at a time to one host.
 SEARCHES_AT_ONCE = env.int("SEARCHES_AT_ONCE", default=6)
+ERRANDS_AT_ONCE = env.int("ERRANDS_AT_ONCE", default=6)
+ERRAND_SECONDS = env.float("ERRAND_SECONDS", default=120)
+ERRAND_BYTES = env.int("ERRAND_BYTES", default=512 * 2**20)
 # Bytes that are kept free on each disk, and those below which admins are warned.
 KEEP_FREE_BYTES = env.int("KEEP_FREE_BYTES", default=512 * 2**20)
 WARN_FREE_BYTES = env.int("WARN_FREE_BYTES", default=5 * 2**30)

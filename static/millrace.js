@@ -14,6 +14,8 @@ document.addEventListener("htmx:configRequest", (event) => {
 // that follows an import or a lab has a message of its own for a server that does not answer, or fails.
 (() => {
   const NO_ANSWER = 0; // as the status of a request
+  const PAGE_BODY = "#content > .page-body > .container-xl";
+  const SAYS_WHY = [413, 424, 429, 503]; // too often, or an errand that took too much or had no turn: the answer says why
   const FAILED = {
     [NO_ANSWER]: "Millrace does not answer. What you see may be out of date, and what you did last may not have been done.",
     403: "That was refused: you may not do it, or you have signed in or out since the page was opened. Reload the page.",
@@ -30,11 +32,28 @@ document.addEventListener("htmx:configRequest", (event) => {
       if (refused && byItself) over.add(event.target);
       if (event.target.closest(".source") || (event.target === follows && !refused)) return;
       if (follows && status === NO_ANSWER) return;
-      // What was done too often: the answer says when it may continue.
-      const text = status === 429 ? responseText : (FAILED[status] ?? "That failed on the server. Reload the page.");
+      const text = SAYS_WHY.includes(status) ? responseText : (FAILED[status] ?? "That failed on the server. Reload the page.");
       sayFailure(status, text, byItself);
     });
   }
+  // What takes long can be cancelled: the server ends its work when the browser no longer waits.
+  const PATIENCE = 3000; // milliseconds
+  document.addEventListener("htmx:beforeSend", ({ detail: { elt, xhr, requestConfig } }) => {
+    if (!requestConfig.triggeringEvent?.isTrusted) return; // Nobody has pressed or chosen anything.
+    const said = document.createElement("div");
+    const cancel = document.createElement("button");
+    said.className = "alert alert-info";
+    said.setAttribute("role", "status");
+    cancel.className = "btn btn-sm ms-2";
+    cancel.textContent = "Cancel";
+    cancel.addEventListener("click", () => htmx.trigger(elt, "htmx:abort"));
+    said.append("This takes longer than usual.", cancel);
+    const timer = setTimeout(() => document.querySelector(PAGE_BODY).prepend(said), PATIENCE);
+    xhr.addEventListener("loadend", () => {
+      clearTimeout(timer);
+      said.remove();
+    });
+  });
   document.addEventListener("htmx:beforeRequest", (event) => over.has(event.detail.elt) && event.preventDefault());
   document.addEventListener("htmx:afterRequest", (event) => {
     const said = document.getElementById("request-failed");
@@ -55,7 +74,7 @@ document.addEventListener("htmx:configRequest", (event) => {
     said.toggleAttribute("data-by-itself", byItself);
     said.setAttribute("role", "alert");
     said.textContent = text;
-    document.querySelector("#content > .page-body > .container-xl").prepend(said);
+    document.querySelector(PAGE_BODY).prepend(said);
     if (status !== NO_ANSWER) said.scrollIntoView({ block: "nearest" });
   }
 })();

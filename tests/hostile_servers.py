@@ -91,7 +91,7 @@ Act = Callable[[Line], None]
 class HostileServer(RogueServer):
     """Does `greet`, `accept` or `answer` where an honest server greets, accepts and answers.
 
-    It answers honestly to the statements before the `honest`th.
+    It answers honestly to the statements before the `honest`th. `opened` and `closed` count its connections.
     """
 
     wanted: str = ""
@@ -106,6 +106,7 @@ class HostileServer(RogueServer):
 
     def __post_init__(self) -> None:
         self.capabilities = CAPABILITIES | (TLS if self.tls else 0)
+        self.opened, self.closed = threading.Semaphore(0), threading.Semaphore(0)
 
     def _serve(self) -> None:
         # A client may have several connections at a time.
@@ -115,9 +116,11 @@ class HostileServer(RogueServer):
                 threading.Thread(target=self._attend, args=(client,), daemon=True).start()
 
     def _attend(self, client: socket.socket) -> None:
+        self.opened.release()
         with client, suppress(OSError, EOFError):
-            client.settimeout(30)
+            client.settimeout(120)
             self._converse(client)
+        self.closed.release()
 
     def _converse(self, client: socket.socket) -> None:
         line = Line(client, self)

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "faults.md").read_text()
 NAMED = re.compile(r"`([\w/]+\.py)((?:::\w+)+)`")
 PROMISES = [*range(1, 15), *range(16, 28)]
-ATTACKS = [*range(31, 63)]
+ATTACKS = [*range(31, 64)]
 
 
 def rows() -> dict[int, list[str]]:

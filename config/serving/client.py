@@ -43,6 +43,19 @@ class Client:
         self._waited, self._arrived = 0.0, 0
         self.whole = False  # whether all of the body has arrived
         self.gone = False
+        self._when_gone: Callable[[], None] | None = None
+
+    def when_gone(self, call: Callable[[], None] | None) -> None:
+        """What is called when the client has gone away, at once if it has."""
+        self._when_gone = call
+        if call and self.gone:
+            call()
+
+    def leave(self) -> None:
+        """The client has gone away."""
+        self.gone = True
+        if self._when_gone:
+            self._when_gone()
 
     async def piece(self) -> bytes:
         """The next bytes of the body; `whole` tells if they are the last. Raises TooSlow, or Gone."""

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from config.serving import errand_process
 from config.serving.client import Client, Gone, Message, Pace, Receive, Scope, Send, TooLong, TooSlow
+from config.serving.errands import ERRAND, Errand, Errands, NoAnswer, NoTurn
 from config.serving.events import FEED, HEARTBEAT, HEARTBEAT_SECONDS, TYPE, Feed
 from config.serving.intake import ANNOUNCED_TYPES, INTAKE, Ended, Intake, Sink
 from config.serving.refusals import API, CONTENT_TYPE, problem_of
@@ -35,6 +38,9 @@ class Limits:
     body_bytes: int  # of a body that is read before a thread is taken
     announced_bytes: int  # of a body that the application lets in
     session_cookie: str  # the name of the cookie that says who somebody is
+    errands: int  # that are under way, in each process
+    errand_bytes: int  # of memory that each may take
+    warm: Callable[[], None] = lambda: None  # imports what errands need
 
 
 class Front:
@@ -44,6 +50,7 @@ class Front:
         self._application, self._limits = application, limits
         self._threads = ThreadPoolExecutor(limits.threads, "request")
         self._watched = ThreadPoolExecutor(1, "watched")
+        self._errands: Errands | None = None
         self._shares = Shares(max(1, limits.threads // 2), limits.session_cookie)
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._streams = ThreadPoolExecutor(STREAMS, "stream")
@@ -65,8 +72,18 @@ class Front:
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
-            client.gone = True
+            client.leave()
             raise
+
+    def start_errands(self, not_for_them: list[socket.socket]) -> None:
+        """Have errands answered by processes of their own. Called once in each web process, before its first thread."""
+        control = errand_process.start(self._application, self._limits.errand_bytes, self._limits.warm, not_for_them)
+        self._errands = Errands(control, self._limits.errands)
+
+    def end_errands(self) -> None:
+        """End the process of the errands, and those under way."""
+        if self._errands:
+            self._errands.end()
 
     def end_listening(self) -> None:
         """End the answers to all listeners, because the process is to end. They listen again where one runs."""
@@ -186,12 +203,32 @@ class Front:
         if scope["raw_path"] in WATCHED:
             short, answer = await loop.run_in_executor(self._watched, _begin, self._application, environ)
         else:
-            async with self._shares.taken(scope) as person:
-                environ[PERSON] = person
-                short, answer = await loop.run_in_executor(self._threads, _begin, self._application, environ)
+            errand = Errand()
+            short, answer = await self._call_in_turn(scope, environ | {ERRAND: errand} if self._errands else environ)
+            if self._errands and errand.seconds:
+                with errand.held:
+                    return await self._run(scope, environ, errand, client)
         if answer:
             await loop.run_in_executor(self._streams, _stream, answer, send)
         return short
+
+    async def _call_in_turn(self, scope: Scope, environ: Environ) -> tuple[list[Message], Answer | None]:
+        async with self._shares.taken(scope) as person:
+            environ[PERSON] = person
+            return await asyncio.get_running_loop().run_in_executor(self._threads, _begin, self._application, environ)
+
+    async def _run(self, scope: Scope, environ: Environ, errand: Errand, client: Client) -> list[Message]:
+        """The answer of a process to an errand; if it has none, what the application says about that."""
+        assert self._errands
+        try:
+            return await self._errands.answer(environ, errand, client)
+        except NoTurn:
+            return _refusal(scope, 503, "Others have as much checked and planned as fits. Try again in a minute.")
+        except NoAnswer as ended:
+            if client.gone:
+                raise Gone from None
+            environ["wsgi.input"].seek(0)
+            return (await self._call_in_turn(scope, environ | {ERRAND: Errand(ended=ended)}))[0]
 
 
 def _begin(application: Application, environ: Environ) -> tuple[list[Message], Answer | None]:

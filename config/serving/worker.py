@@ -62,6 +62,12 @@ gasgi.ASGIProtocol = Protocol
 class Worker(gasgi.ASGIWorker):
     """A process that serves requests; `--worker-class` names it."""
 
+    def init_process(self) -> None:
+        """Start the process of the errands while there is no thread, and then to serve."""
+        if isinstance(front := self.app.wsgi(), Front):
+            front.start_errands([each.sock for each in self.sockets])
+        super().init_process()
+
     def handle_exit_signal(self) -> None:
         """End after SIGTERM. gunicorn waits for all connections, so idle ones and those of listeners are ended here."""
         super().handle_exit_signal()

@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -21,7 +21,7 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 def environ_of(scope: Scope, body: bytes | None) -> Environ:
     """The environ of a request with this body; None: with a body that is not there."""
     client, server = scope.get("client") or ("", 0), scope.get("server") or ("", 0)
-    environ = {
+    words = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
         "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
@@ -31,19 +31,26 @@ def environ_of(scope: Scope, body: bytes | None) -> Environ:
         "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
         "REMOTE_ADDR": str(client[0]),
         "REMOTE_PORT": str(client[1]),
-        "wsgi.version": (1, 0),
         "wsgi.url_scheme": scope["scheme"],
+    }
+    for name, value in _headers(scope):
+        words[name] = f"{words[name]}{'; ' if name == 'HTTP_COOKIE' else ','}{value}" if name in words else value
+    if body is not None:
+        words["CONTENT_LENGTH"] = str(len(body))
+    return environ_with(words, body)
+
+
+def environ_with(words: Mapping[str, str], body: bytes | None) -> Environ:
+    """The environ of a request with these texts, and this body."""
+    return {
+        **words,
+        "wsgi.version": (1, 0),
         "wsgi.input": io.BytesIO(body or b""),
         "wsgi.errors": sys.stderr,
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
     }
-    for name, value in _headers(scope):
-        environ[name] = f"{environ[name]}{'; ' if name == 'HTTP_COOKIE' else ','}{value}" if name in environ else value
-    if body is not None:
-        environ["CONTENT_LENGTH"] = str(len(body))
-    return environ
 
 
 def _headers(scope: Scope) -> Iterator[tuple[str, str]]:
@@ -77,9 +84,7 @@ class Answer:
 
     def whole(self) -> list[Message]:
         """All messages of a short answer."""
-        body = b"".join(self._pieces)
-        starts = range(0, max(1, len(body)), PIECE_BYTES)
-        return [self._head, *(_body(body[at : at + PIECE_BYTES], more=at != starts[-1]) for at in starts)]
+        return in_pieces(self._head, b"".join(self._pieces))
 
     def parts(self) -> Iterator[Message]:
         """The messages of a long answer, each made when it is asked for."""
@@ -96,6 +101,12 @@ class Answer:
         """Let the application release what it holds."""
         if close := getattr(self._pieces, "close", None):
             close()
+
+
+def in_pieces(head: Message, body: bytes) -> list[Message]:
+    """The messages of an answer with this head and body."""
+    starts = range(0, max(1, len(body)), PIECE_BYTES)
+    return [head, *(_body(body[at : at + PIECE_BYTES], more=at != starts[-1]) for at in starts)]
 
 
 def _body(piece: bytes, *, more: bool) -> Message:

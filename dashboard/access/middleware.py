@@ -13,14 +13,24 @@ from django.shortcuts import render
 
 from config.serving.events import FEED, Feed
 from config.serving.shares import PERSON
+from dashboard.access import errands, problems
 from dashboard.access.api_rules import READING, asked
 from dashboard.access.bearer import bearer_of, unauthorized, wrong_token
+from dashboard.access.errands import TookTooLong, TookTooMuch
 from importer.access import places, tokens
 from importer.access.acting import Somebody, acting_address, acting_as
 from importer.access.limits import TooManyAtOnce, TooOften
 from importer.access.policy import Forbidden
+from importer.engine.errors import Problem
 from importer.models import AccessToken
 
+# The title and the first line of the page about each kind of refusal that has one.
+TITLES: dict[type[Problem], tuple[str, str]] = {
+    TooManyAtOnce: ("Too many at once", "This is more than one person may have at a time"),
+    TooOften: ("Too often", "This was done too often"),
+    TookTooLong: ("Too long", "This took too long"),
+    TookTooMuch: ("Too much", "This needed too much memory"),
+}
 # Headers that proxies add to the requests that they pass on (RFC 7239, RFC 9110; the others by custom).
 OF_PROXIES = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP")
 
@@ -75,16 +85,22 @@ class PolicyMiddleware:
         try:
             if token and not wanted.rule.public:
                 tokens.require_scope(token, wanted.rule.scope_for(reads))
+            if errands.begin(request, name or ""):
+                request.audit_entry.action = ""  # type: ignore[attr-defined]
+                return HttpResponse()
             wanted.rule.check(reads, kwargs)
             if wanted.rule.places and (place := places.take(wanted.rule.places, cast(User, request.user))):
                 request.held.enter_context(place)  # type: ignore[attr-defined]
-        except TooOften as refused:
-            request.problem = refused  # type: ignore[attr-defined]
-            return _too_often(request, refused)
+        except tuple(TITLES) as refused:
+            return _refused(request, refused)
         except Forbidden as forbidden:
             request.problem = forbidden  # type: ignore[attr-defined]
             raise PermissionDenied(str(forbidden)) from forbidden
         return None
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Say what an errand needed, if that was too much memory."""
+        return _refused(request, errands.too_much()) if isinstance(error, MemoryError) else None
 
 
 def _is_from(request: HttpRequest, networks: list[str]) -> bool:
@@ -111,15 +127,18 @@ def _without_token(request: HttpRequest) -> HttpResponse:
     return wrong_token() if bearer_of(request) else unauthorized("The request has no token.", "Bearer")
 
 
-def _too_often(request: HttpRequest, refused: TooOften) -> HttpResponse:
+def _refused(request: HttpRequest, refused: Problem) -> HttpResponse:
     """A page for who asks for one; the reason alone for scripts, which show it themselves."""
+    request.problem = refused  # type: ignore[attr-defined]
+    status = problems.STATUS[type(refused)]
     # A script that names no type says */*.
     if "text/html" in request.headers.get("Accept", "") and not request.htmx:  # type: ignore[attr-defined]
-        at_once = isinstance(refused, TooManyAtOnce)
-        answer = render(request, "429.html", {"reason": str(refused), "at_once": at_once}, status=429)
+        title, what = TITLES[type(refused)]
+        answer = render(request, "refused.html", {"title": title, "what": what, "reason": str(refused)}, status=status)
     else:
-        answer = HttpResponse(str(refused), status=429, content_type="text/plain; charset=utf-8")
-    answer.headers["Retry-After"] = str(refused.seconds)
+        answer = HttpResponse(str(refused), status=status, content_type="text/plain; charset=utf-8")
+    for name, value in problems.headers_of(refused).items():
+        answer.headers[name] = value
     return answer
 
 

@@ -11,8 +11,9 @@ from django.shortcuts import resolve_url
 
 from config.serving.refusals import CONTENT_TYPE, RETRYABLE, problem_of
 from dashboard.access.api_rules import is_api
+from dashboard.access.errands import TookTooLong, TookTooMuch
 from importer.access.idempotency import NotAnsweredYet
-from importer.access.limits import TooMany, TooOften
+from importer.access.limits import TooMany, TooManyAtOnce, TooOften
 from importer.access.policy import Forbidden
 from importer.engine.errors import DiskFull, Problem, TargetUnreachable
 from importer.engine.reading.questions import NeedsAnswer
@@ -28,6 +29,9 @@ DOCS = "/api/docs/#problem-"
 STATUS: dict[type[Problem], int] = {
     Forbidden: 403,
     TooOften: 429,
+    TooManyAtOnce: 429,
+    TookTooLong: 424,
+    TookTooMuch: 413,
     TooMany: 409,
     TooManyChecks: 429,
     NotAnsweredYet: 409,

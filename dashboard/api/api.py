@@ -16,6 +16,7 @@ from ninja.params.models import QueryModel
 from ninja.parser import Parser
 
 from dashboard.access import problems
+from dashboard.access.errands import too_much
 from dashboard.access.middleware import token_of
 from dashboard.api import forms, planning
 from dashboard.api.once import View
@@ -119,6 +120,7 @@ def make_api() -> NinjaAPI:
     )
     made.add_decorator(_with_known_parameters, "view")
     made.add_exception_handler(Problem, _problem)
+    made.add_exception_handler(MemoryError, _too_much)
     made.add_exception_handler(planning.NotBegun, planning.tell)
     made.add_exception_handler(forms.InvalidValues, forms.tell)
     made.add_exception_handler(Http404, _missing)
@@ -128,6 +130,10 @@ def make_api() -> NinjaAPI:
     for resource in RESOURCES:
         made.add_router("", resource.router)
     return made
+
+
+def _too_much(_request: HttpRequest, _error: Any) -> HttpResponse:
+    return problems.answer(too_much())
 
 
 def _problem(_request: HttpRequest, problem: Any) -> HttpResponse:

@@ -71,7 +71,8 @@ PARTS = Places("UPLOAD_PARTS_AT_ONCE", "parts of uploads that arrive")
 LISTENERS = Places("LISTENERS_AT_ONCE", "programs that follow imports by events", seconds=30)
 EXPORTS = Places("EXPORTS_AT_ONCE", "downloads of history, reject files and the audit log")
 SEARCHES = Places("SEARCHES_AT_ONCE", "searches of the history", seconds=2)
-PLACES = (PARTS, LISTENERS, EXPORTS, SEARCHES)
+ERRANDS = Places("ERRANDS_AT_ONCE", "checks, previews, plans and lists of files")
+PLACES = (PARTS, LISTENERS, EXPORTS, SEARCHES, ERRANDS)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ for (const name of ["htmx:sendError", "htmx:responseError"]) {
       {
         0: "No connection to Millrace. Uploads continue by themselves when it is back; your last change was not sent.",
         404: "This upload is no longer there; perhaps it was removed in another tab. Reload the page.",
-        429: event.detail.xhr.responseText,
+        ...Object.fromEntries([413, 424, 429, 503].map((status) => [status, event.detail.xhr.responseText])),
       }[event.detail.xhr.status] ?? "The server did not answer as it should. Try that again, or reload the page.";
     if (words.textContent === said) return; // said once, also by what asks every second
     words.setAttribute("role", "alert");

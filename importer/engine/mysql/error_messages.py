@@ -123,6 +123,7 @@ MEANINGS = {
     2003: _DOWN,
     2005: _UNKNOWN_HOST,
     2006: _GONE,
+    2008: Meaning("The server's answer needs more memory than there is for it."),
     2013: _GONE,
     2026: Meaning("", "Check the target's TLS setting and its CA file."),
     2055: _GONE,

@@ -66,7 +66,8 @@ class FakeClient:
 
 def front(application: Callable[..., Any], pace: Pace = PATIENT) -> Front:
     return Front(
-        application, Limits(threads=THREADS, pace=pace, body_bytes=1000, announced_bytes=10_000, session_cookie="sid")
+        application,
+        Limits(THREADS, pace, 1000, announced_bytes=10_000, session_cookie="sid", errands=2, errand_bytes=2**26),
     )
 
 
