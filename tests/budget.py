@@ -39,7 +39,7 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_804),
-    Part("importer/engine", (".py",), 40_235),
+    Part("importer/engine", (".py",), 40_237),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 41_817, without=("importer/engine",)),
     Part("dashboard", (".py",), 20_376),
@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 5_890, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_398),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 80_925),
+    Part("tests", (".py", ".js", ".ts", ".go"), 80_931),
 )
 
 

@@ -256,9 +256,11 @@ def as_the_server_writes(best: SampleReading) -> Chosen | None:
 def _need_quotes(best: SampleReading, quoted: Sequence[bytes]) -> bool:
     """Whether programs that write quotes would have written these.
 
-    They stand around the header too, are doubled in a value, or have a tab or a line end between them.
+    They stand around the header too, or around an empty value that is alone in its record, are doubled in a value, or
+    have a tab or a line end between them.
     """
     marks = (b"\t", b"\n", b"\r")
     apart = any(mark in value for row in best.rows for value in row for mark in marks)
     in_header = b'"' in best.sample.split(b"\n", 1)[0]
-    return apart or in_header or any(b'""' in value[1:-1] for value in quoted)
+    alone = best.width < 2 and b'""' in quoted
+    return apart or in_header or alone or any(b'""' in value[1:-1] for value in quoted)

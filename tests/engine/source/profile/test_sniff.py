@@ -251,6 +251,12 @@ class TestWeight:
         assert (delimiter.records, delimiter.of) == (3, 4)
 
 
+def test_quotes_around_an_empty_value_that_is_alone_are_needed():
+    text = b'a;b\r\nplain\r\n""\r\n1,234\r\nC:\\new\\table\r\n'
+    result = sniff(text, final=True, expected=[ExpectedColumn("a;b")])
+    assert not any(each.guessed for each in result.decisions)
+
+
 def test_the_documented_measures_are_those_that_are_declared():
     text = (Path(__file__).parents[4] / "docs/reading.md").read_text()
     table = text.split("| compared for |")[1].split("\n\n")[0]
