@@ -1,7 +1,7 @@
 """Column mappings, generated columns and a user's overrides, with the checks of a mapping against the table."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -75,14 +75,21 @@ def _field_names(header: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
+def _positions(header: Sequence[str]) -> dict[str, int]:
+    """The position of the first field of each name."""
+    return {name.strip().lower(): number for number, name in reversed(list(enumerate(header)))}
+
+
 def position_of(field: str, header: Sequence[str]) -> int:
     """The position, from 0, of the field with this name in the header, or of `#3`. Raises Problem without one."""
-    names = [name.strip().lower() for name in header]
-    wanted = field.strip().lower()
-    if wanted in names:
-        return names.index(wanted)
+    return _position(field, header, _positions(header))
+
+
+def _position(field: str, header: Sequence[str], positions: Mapping[str, int]) -> int:
+    if (found := positions.get(field.strip().lower())) is not None:
+        return found
     numbered = re.fullmatch("#([0-9]{1,9})", field)
-    if numbered and 1 <= int(numbered[1]) <= len(names):
+    if numbered and 1 <= int(numbered[1]) <= len(header):
         return int(numbered[1]) - 1
     raise Problem(f"The file has no field {field}.", advice=f"It has {', '.join(header)}.")
 
@@ -90,8 +97,9 @@ def position_of(field: str, header: Sequence[str]) -> int:
 def overrides_by_position(overrides: Sequence[FieldOverride], header: Sequence[str]) -> dict[int, FieldOverride]:
     """Overrides by the position of their field, from 0. Raises Problem for a field that is unknown or given twice."""
     by_position: dict[int, FieldOverride] = {}
+    positions = _positions(header) if overrides else {}
     for each in overrides:
-        position = position_of(each.field, header)
+        position = _position(each.field, header, positions)
         if position in by_position:
             raise Problem(f"The field {each.field} is mapped twice.", advice="Map it once.")
         by_position[position] = each

@@ -22,6 +22,7 @@ from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.profile.profile import Profile
+from importer.engine.source.profile.remembered import remembered
 
 # The order of preference. An ambiguous comma is a decimal comma, except in files with the comma as their delimiter.
 _OTHERS = ("thousands-apostrophe", "thousands-space-point", "thousands-indian", "yes-no", "local-digits")
@@ -119,6 +120,7 @@ class Choice:
     differing: tuple[str, ...] = ()
 
 
+@remembered
 def choose(
     values: Counter[str], column: Column, delimiter: str, *, drops_currency: bool = True, of_bytes: bool = False
 ) -> Choice:

@@ -11,6 +11,7 @@ from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.profile.profile import Profile
+from importer.engine.source.profile.remembered import remembered
 from importer.engine.source.records.null_words import NULL_MARK
 from importer.engine.source.records.row_error import shortened
 from importer.engine.units import count_of
@@ -95,6 +96,7 @@ def _null_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]
     return [*(f"{word} is read as NULL in {', '.join(columns)}." for word, columns in null.items()), *text_notes]
 
 
+@remembered
 def _mismatch_notes(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
     """A note if values are no numbers or dates in the column's reading."""
     fits = _reading(mapping, column)

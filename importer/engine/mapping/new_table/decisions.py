@@ -1,9 +1,10 @@
 """The question about a new column of numbers or dates, of which the sample has a few values that are none."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from importer.engine.mapping.columns import ColumnMapping, field_name
-from importer.engine.mapping.new_table.fields import FieldNames, tracked
+from importer.engine.mapping.new_table.fields import FieldNames, text_type
 from importer.engine.mapping.new_table.typed_values import is_value_of, reader, takes_bad_values
 from importer.engine.mapping.readings import non_null_values
 from importer.engine.schema.new_table import NewTable
@@ -11,6 +12,7 @@ from importer.engine.schema.table import Column
 from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.profile import Profile
+from importer.engine.source.profile.remembered import remembered
 from importer.engine.source.records.row_error import shortened
 from importer.engine.units import count_of
 
@@ -35,11 +37,14 @@ def _bad_values(profile: Profile, number: int, mapping: ColumnMapping, column: C
 
     Words such as NA are not asked about: they are NULL unless the mapping was changed.
     """
-    read = reader(mapping, column) if takes_bad_values(column) else None
-    if not read:
+    return _not_of(non_null_values(profile, number, mapping), mapping, column) if takes_bad_values(column) else []
+
+
+@remembered
+def _not_of(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
+    if not (read := reader(mapping, column)):
         return []
-    values = (value for value in non_null_values(profile, number, mapping) if value.strip() not in NULL_WORDS)
-    return [value for value in values if not is_value_of(column, read(value))]
+    return [each for each in values if each.strip() not in NULL_WORDS and not is_value_of(column, read(each))]
 
 
 def _question(profile: Profile, number: int, column: Column, bad: Sequence[str]) -> Decision:
@@ -52,7 +57,7 @@ def _question(profile: Profile, number: int, column: Column, bad: Sequence[str])
     ]
     line, value = lines[0]
     shows = tuple(f"line {line:,}: {value}" for line, value in lines[:MOST_SHOWN])
-    text = tracked(profile.values_of(number)).text_type
+    text = text_type(profile.values_of(number))
     of_all = f"{len(lines):,} of {count_of(len(profile.rows), 'value')} {'is' if len(lines) == 1 else 'are'}"
     return Decision(
         "type",

@@ -15,6 +15,7 @@ from importer.engine.schema.column_types import column_type
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import ANY_NUMBER, TypeTracker, is_of_kind
 from importer.engine.schema.value_kinds import is_number
+from importer.engine.source.profile.remembered import remembered
 from importer.engine.source.records.row_error import shortened
 from importer.engine.units import count_of
 
@@ -60,6 +61,7 @@ class NewField:
     note: str = ""
 
 
+@remembered
 def read_field(names: FieldNames, values: Counter[str], delimiter: str) -> NewField:
     """Decide about a field by its values in the sample that are not NULL."""
     tracker = tracked(values)
@@ -116,6 +118,12 @@ def read_as_stated(values: Counter[str], override: FieldOverride) -> NewField:
         return NewField()
     tracker = tracked(good.values())
     return NewField(tracker.type if tracker.is_typed else "", mapping.transforms, mapping.datetime_format)
+
+
+@remembered
+def text_type(values: Counter[str]) -> str:
+    """The type of a text that holds the values, which are not NULL."""
+    return tracked(values).text_type
 
 
 def tracked(values: Iterable[str]) -> TypeTracker:

@@ -17,7 +17,7 @@ from importer.engine.mapping.new_table.fields import (
     NewField,
     read_as_stated,
     read_field,
-    tracked,
+    text_type,
 )
 from importer.engine.mapping.readings import has_decimal_comma, is_grouped_only
 from importer.engine.mapping.transforms import BLANKS
@@ -133,7 +133,7 @@ def _with_doubtful_points(profile: Profile, names: Sequence[str], fields: Sequen
 
 
 def _text_type(profile: Profile, number: int) -> str:
-    return tracked(profile.values_of(number)).text_type
+    return text_type(profile.values_of(number))
 
 
 def _size_notes(names: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:

@@ -173,7 +173,8 @@ class SampleReading:
 
     def text_rows(self, most: int | None = None) -> list[list[str]]:
         """The rows, or the first ones of them, as text."""
-        return [list(map(self.text, row)) for row in self.rows[:most]]
+        encoding = self.dialect.plain.encoding
+        return [[value.decode(encoding, "replace") for value in row] for row in self.rows[:most]]
 
     def header_row(self, names: Sequence[str]) -> int | None:
         """The position of the first row that has names of the table's columns; None if there is none.

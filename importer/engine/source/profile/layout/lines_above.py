@@ -72,10 +72,11 @@ def _certainly_above(best: SampleReading, count: int) -> bool:
 
 def _has_names_below(best: SampleReading) -> bool:
     """Whether the first record has numbers only, as the size of a table, and the second one is a header."""
-    first, *rest = best.text_rows()
-    if len(rest) < 2 or len(rest[0]) != best.width or not all(kind(value) == "number" for value in first):
+    if len(best.rows) < 3 or len(best.rows[1]) != best.width:
         return False
-    found = header_decision(rest)
+    if not all(kind(best.text(value)) == "number" for value in best.rows[0]):
+        return False
+    found = header_decision(best.text_rows()[1:])
     return (found.value, found.standing) == ("yes", Standing.PROVED)
 
 
