@@ -11,8 +11,8 @@ from importer.access import limits, places
 from importer.engine.errors import Problem
 from importer.engine.units import human_bytes
 
-# Seconds for one that may copy a file, as long as a worker has for it.
-COPYING = 2400.0
+# Seconds for one that may read or copy a whole file, as long as a worker has for a copy.
+WHOLE_FILE = 2400.0
 
 GETS, POSTS, EDITS = ("GET", "HEAD"), ("POST",), ("POST", "PATCH", "PUT")
 # The methods of each URL, by its name: those that only look end when their client is gone.
@@ -38,6 +38,7 @@ LOOKING: Mapping[str, tuple[str, ...]] = {
     "api_channel_test": POSTS,
     "api_import_rows": GETS,
     "api_plans": POSTS,
+    "api_checks": POSTS,
     "api_schedule_plan": POSTS,
     "api_schedule_header": GETS,
     "api_lab_plan": POSTS,
@@ -64,9 +65,9 @@ CHANGING: Mapping[str, tuple[str, ...]] = {
     "api_import_run_again": POSTS,
     "api_labs": POSTS,
 }
-MAY_COPY = (
+READ_WHOLE_FILES = (
     *("new_places", "new_from", "new_together", "start_import", "job_run_again"),
-    *("api_plans", "api_imports", "api_import_run_again"),
+    *("api_plans", "api_checks", "api_imports", "api_import_run_again"),
 )
 
 
@@ -88,7 +89,7 @@ def begin(request: HttpRequest, name: str) -> bool:
     looks, changes = (request.method in each.get(name, ()) for each in (LOOKING, CHANGING))
     if errand is None or not (looks or changes):
         return False
-    seconds = COPYING if name in MAY_COPY else settings.ERRAND_SECONDS
+    seconds = WHOLE_FILE if name in READ_WHOLE_FILES else settings.ERRAND_SECONDS
     if errand.ended:
         raise why(errand.ended, seconds)
     assert isinstance(request.user, User)

@@ -18,7 +18,6 @@ from importer.access.policy import Forbidden
 from importer.engine.errors import DiskFull, Problem, TargetUnreachable
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import reading_to_json
-from importer.preparation.whole_file import TooManyChecks
 from importer.sources import direct, parts
 from importer.sources import uploads as sources
 from importer.sources.quotas import QuotaExceeded
@@ -33,7 +32,6 @@ STATUS: dict[type[Problem], int] = {
     TookTooLong: 424,
     TookTooMuch: 413,
     TooMany: 409,
-    TooManyChecks: 429,
     NotAnsweredYet: 409,
     # 503 would say that Millrace itself does not answer.
     TargetUnreachable: 424,

@@ -102,12 +102,6 @@ class FileCheck:
         return self.reasons.total()
 
 
-class TooManyChecks(Problem):
-    """The web server checks as many files at once as it may."""
-
-    seconds = 60  # until it may continue: a check takes as long as its file is large
-
-
 def document_of(name: str, check: FileCheck) -> dict[str, Any]:
     """The document of a check of the file of this name."""
     reasons = [

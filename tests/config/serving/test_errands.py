@@ -170,7 +170,7 @@ def test_the_system_bounds_a_child_and_the_application_says_so(served: Front, pa
 def test_each_errand_is_an_address_that_has_the_method():
     for name, methods in (*errands.LOOKING.items(), *errands.CHANGING.items()):
         assert name in RULES or set(methods) & set(API[name]), name
-    assert set(errands.MAY_COPY) <= {*errands.LOOKING, *errands.CHANGING}
+    assert set(errands.READ_WHOLE_FILES) <= {*errands.LOOKING, *errands.CHANGING}
 
 
 def test_a_server_without_the_agreement_gets_the_answer(client, django_user_model, db):

@@ -10,7 +10,6 @@ from django.contrib.auth.models import User
 from django.db.models import F
 
 from dashboard.api.events import JobEvents
-from dashboard.api.resources.imports import checks
 from importer.access import idempotency
 from importer.models import AccessToken, AuditEvent, Grant, ImportJob, SourceFile
 from tests.dashboard.api.conftest import make_target
@@ -96,18 +95,9 @@ def test_what_only_looks_at_an_archive_keeps_no_copies_of_its_files(program, mon
     assert SourceFile.objects.get().name == "months.zip"
 
 
-def test_a_few_files_are_checked_at_once(program, prepared):
+def test_a_whole_file_is_checked(program, prepared):
     found = program.send("POST", "checks", prepared).json()
     assert (found["schema"], found["exit_code"], found["rows"]["source"]) == ("millrace.check/1", 0, 2)
-    taken = [checks._places.acquire(blocking=False) for _ in range(checks.MOST_AT_ONCE)]
-    try:
-        answer = program.send("POST", "checks", prepared)
-    finally:
-        for _ in taken:
-            checks._places.release()
-    refused = problem(answer, 429)
-    assert (taken, refused["kind"], refused["retryable"]) == ([True, True], "TooManyChecks", True)
-    assert answer["Retry-After"] == "60"
 
 
 class TestQuestions:

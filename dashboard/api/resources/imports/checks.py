@@ -1,6 +1,5 @@
 """Checks: a whole file is read, and the rows that could not be loaded are named. Nothing is written to a target."""
 
-from threading import BoundedSemaphore
 from typing import Annotated, Any
 
 from django.http import HttpRequest
@@ -13,12 +12,9 @@ from dashboard.api.wanted import ImportIn
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
 from importer.engine.reading.questions import NeedsAnswer
-from importer.preparation.whole_file import TooManyChecks, check_file, document_of, document_of_problem
+from importer.preparation.whole_file import check_file, document_of, document_of_problem
 
 router = Router(tags=["imports"])
-# Each takes a thread of the web server until the file is read, and pages need the others.
-MOST_AT_ONCE = 2
-_places = BoundedSemaphore(MOST_AT_ONCE)
 Check = Annotated[
     dict[str, Any], WithJsonSchema({"type": "object", "description": "docs/schemas/check.json is its whole schema."})
 ]
@@ -31,8 +27,6 @@ def check(request: HttpRequest, wanted: ImportIn) -> Any:
     `exit_code` is 0 if all rows could be loaded, 10 if some could not, and 3 with questions, in `reading.guesses`.
     The answer comes when the file has been read. A problem has its document in `check`.
     """
-    if not _places.acquire(blocking=False):
-        raise TooManyChecks(f"{MOST_AT_ONCE} files are being checked already.", advice="Try again in a minute.")
     try:
         read = as_read(wanted, request.user)
         with only_looking(wanted, read.source):
@@ -43,5 +37,3 @@ def check(request: HttpRequest, wanted: ImportIn) -> Any:
         raise
     except Problem as problem:
         return problems.answer(problem, check=document_of_problem(problem))
-    finally:
-        _places.release()
