@@ -29,6 +29,7 @@ NOT_SIGNED_IN, UNAVAILABLE, UNKNOWN = "530", "550", ("500", "501", "502", "504")
 FACTS = ("type", "size", "modify", "unique")
 OPTIONS = f"OPTS MLST {';'.join(FACTS)};"
 Facts = dict[str, str]
+MOST_LINES = 200  # of an answer
 ERRORS: tuple[type[Exception], ...] = (*ftplib.all_errors, UnicodeError)
 
 
@@ -163,7 +164,7 @@ class FtpServer(FileServer):
                     self._host, self._port or PORT, private_allowed=self._connection.private_allowed, seconds=SILENCE
                 )
             )
-            ftp = ftplib.FTP()  # noqa: S321 - people are told that it is not encrypted
+            ftp: ftplib.FTP = _Brief()
             if self._scheme == "ftps":
                 ftp = _OverTls(context=tls_context(settings.get("tls_ca", "")))
                 if self._port == TLS_FROM_THE_START:
@@ -194,7 +195,23 @@ class FtpServer(FileServer):
             raise self._broken(error, name) from error
 
 
-class _OverTls(ftplib.FTP_TLS):
+class _Brief(ftplib.FTP):
+    """Reads answers of at most MOST_LINES: ftplib joins all lines of an answer again for each further one."""
+
+    _read = 0
+
+    def getmultiline(self) -> str:
+        self._read = 0
+        return super().getmultiline()
+
+    def getline(self) -> str:
+        self._read += 1
+        if self._read > MOST_LINES:
+            raise OSError(f"an answer has more than {MOST_LINES} lines")
+        return super().getline()
+
+
+class _OverTls(_Brief, ftplib.FTP_TLS):
     """Reuses the TLS session of the control connection for data connections, which many servers require."""
 
     def auth(self) -> str:

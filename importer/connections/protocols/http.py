@@ -36,6 +36,7 @@ PARTIAL = 206
 SAME_MOMENT, SINCE_LISTED = timedelta(seconds=2), timedelta(minutes=1)
 NO_HEAD = (400, 403, 405, 501)
 PASSING = (408, 425, 429, 500, 502, 503, 504)
+MOST_DIGITS = 18  # of the length of a file
 AS_IT_IS = "/%?&=+,;:@!$'()*~"
 
 
@@ -67,7 +68,7 @@ class Answer:
     @property
     def size(self) -> int | None:
         length = self.response.headers.get("Content-Length", "")
-        return int(length) if length.isdecimal() else None
+        return int(length) if length.isdecimal() and len(length) <= MOST_DIGITS else None
 
 
 class WebServer:
@@ -253,7 +254,10 @@ def _broken(url: str, why: str) -> NoConnection:
 
 
 def _redirected(url: str, to: str) -> str:
-    fresh = urljoin(url, to)
+    try:
+        fresh = urljoin(url, to)
+    except ValueError:
+        raise SourceProblem("The server redirects to what is no URL.", url, "Ask its administrator.") from None
     if url.startswith("https:") and not fresh.startswith("https:"):
         raise SourceProblem("The server redirects from https to what is not encrypted.", url, "Ask its administrator.")
     return fresh

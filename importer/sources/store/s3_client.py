@@ -10,9 +10,11 @@ import botocore.session
 from botocore.config import Config
 from botocore.loaders import JSONFileLoader, Loader
 
+from importer.engine.errors import NoConnection
 from importer.sources.store.checked_pools import check_addresses
 
 ATTEMPTS = 3  # of a request, within some seconds
+REDIRECTS = (301, 302, 303, 307, 308)
 
 
 @lru_cache(maxsize=16)
@@ -49,9 +51,17 @@ def cached_client(
             proxies={} if endpoint else None,
         ),
     )
+    if endpoint:
+        client.meta.events.register("response-received.s3", _refuse_redirects)
     if endpoint and private_allowed is not None:
         check_addresses(client, private_allowed=private_allowed)
     return client
+
+
+def _refuse_redirects(response_dict: dict[str, Any] | None, **_: Any) -> None:
+    """Raise NoConnection for a redirect. botocore would ask a compatible store for another region again and again."""
+    if response_dict and response_dict["status_code"] in REDIRECTS:
+        raise NoConnection("The store redirects to another place.", advice="Name the endpoint that has the bucket.")
 
 
 def warm_up() -> None:
