@@ -25,6 +25,8 @@ from importer.worker import live_progress
 # Current rates cover the last RECENT_SECONDS. The time left is estimated over more, because chunks end in bursts.
 RECENT_SECONDS = 10
 FORECAST_SECONDS = 60
+# Seconds of waiting that are worth a word.
+LEAST_TOLD = 0.1
 # The time left is unknown when the last commit is longer ago than this many usual times between two of one session.
 STALLED_AFTER = 2
 
@@ -247,6 +249,13 @@ class Progress:
         if self.job.ended:
             return self.speed.seconds.working if self.speed else None
         return max(0.0, (self.now - self.since).total_seconds())
+
+    @property
+    def idle(self) -> float:
+        """The seconds of a job that has ended which `elapsed` leaves out: of waiting and of pauses."""
+        seconds = self.speed.seconds if self.speed and self.job.ended else None
+        idle = seconds.waiting + seconds.paused if seconds else 0.0
+        return idle if idle >= LEAST_TOLD else 0.0
 
     @cached_property
     def speed(self) -> Speed | None:
