@@ -143,7 +143,7 @@ def greedy(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
         errand.seconds = 0.0 if errand.ended else 2.0
         answer = b"late" if errand.ended and errand.ended.late else b"ended"
     else:
-        answer = {"/ordinary": lambda: b"done", "/memory": lambda: bytes(2**27), "/endless": Event().wait}[
+        answer = {"/ordinary": lambda: b"done", "/memory": lambda: bytes(2**27)[:4], "/endless": Event().wait}[
             environ["PATH_INFO"]
         ]()
     start("200 OK", [("Content-Length", str(len(answer)))])
