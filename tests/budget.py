@@ -45,7 +45,7 @@ BUDGET = (
     Part("dashboard", (".py",), 20_376),
     Part("millrace_client", (".py",), 1_184),
     Part("templates", (".html", ".txt"), 4_630),
-    Part("static", (".js", ".css"), 5_903, without=("static/vendor",)),
+    Part("static", (".js", ".css"), 5_906, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_398),
     Part("scripts", (".py", ".sh"), 898),
     Part("tests", (".py", ".js", ".ts", ".go"), 81_197),
