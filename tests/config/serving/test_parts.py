@@ -64,7 +64,7 @@ class TestPatientSite:
             parts = [open_ones.enter_context(ann.begin_part(path, 0, 1000, b"x")) for path in paths[:PLACES]]
             refused = ann.send(paths[PLACES], 0, b"x" * 1000)
             assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
-            assert f"{PLACES} parts of your uploads are arriving already" in refused.text
+            assert f"{PLACES} parts of uploads that arrive at once already" in refused.text
             parts[0].sendall(b"x" * 999)
             assert answer_of(parts[0]).startswith("HTTP/1.1 204")
             assert ann.send(paths[PLACES], 0, b"x" * 1000).status_code == 204
