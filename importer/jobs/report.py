@@ -19,7 +19,6 @@ from importer.jobs.sharing.hosts import reading_hosts
 from importer.models import Attempt, ImportJob
 from importer.models.outcomes import UNKNOWN, Colour, Outcome, outcome_of, reported
 from importer.models.outcomes.attempts import attempts_of, rounded_or_none, speed_of, step_seconds
-from importer.models.outcomes.sequels import sequel
 from importer.preparation.plan_sql import plan_sql
 
 PLANNED = Outcome("planned", 0, Colour.GREY, "file")
@@ -54,7 +53,7 @@ def report(
         reported(job),
         {
             "job": job.pk,
-            "then": later.words if (later := sequel(job)) else None,
+            "then": _then(job),
             "rows": {**{name: getattr(rows, name) for name in NO_ROWS}, "source_is_final": job.scan_finished},
             "files": [each.as_json() for each in rows_of_files(job)],
             "lines": job.skipped_lines.as_json(),
@@ -92,6 +91,17 @@ def report(
             },
         },
     )
+
+
+def _then(job: ImportJob) -> str | None:
+    """What settled an import that did not end well, in words."""
+    ended = reported(job)
+    if not ended or not ended.is_unwell:
+        return None
+    from importer.models.outcomes.sequels import sequel  # Here: few reports need it.
+
+    later = sequel(job)
+    return later.words if later else None
 
 
 def _left(job: ImportJob) -> Iterator[str]:

@@ -26,8 +26,6 @@ from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, en
 from importer.engine.source.records.fields import LocatedRecord, fields
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation import ValidationRules
-from importer.engine.validation.file_scan import FileScan
-from importer.engine.validation.type_widening import find_mismatches, map_widened, widen_types
 from importer.engine.validation.unreadable import conversions, find_unreadable
 from importer.models import SourceFile
 
@@ -118,17 +116,23 @@ def _examine(
     chunk = ChunkRange(0, profile.data_offset, scanned - profile.data_offset, 0, profile.data_line, "")
     if not chunk.length:
         return RowProblems(whole=scanned == end)
-    if new_table and new_table.widen:
-        rules = _of_new_table(FileScan(fd, dialect, chunk.offset, chunk.first_line, scanned), rules, mapping, new_table)
     source = ChunkSource(fd, Path(), chunk, dialect)
+    if new_table and new_table.widen:
+        rules = _of_new_table(source, rules, mapping, new_table)
     count, found = chunk_problems(source, rules, [each.column.lower() for each in mapping], MOST_KEPT)
     return RowProblems(len(ChunkRows(source)), scanned == end, count, found)
 
 
 def _of_new_table(
-    rows: FileScan, rules: ValidationRules, mapping: Sequence[ColumnMapping], table: NewTable
+    source: ChunkSource, rules: ValidationRules, mapping: Sequence[ColumnMapping], table: NewTable
 ) -> ValidationRules:
-    """The rules of a new table whose types hold these rows, but for a few values of no such type."""
+    """The rules of a new table whose types hold the rows of the chunk, but for a few values of no such type."""
+    # Here: a load does not need it.
+    from importer.engine.validation.file_scan import FileScan
+    from importer.engine.validation.type_widening import find_mismatches, map_widened, widen_types
+
+    chunk = source.chunk
+    rows = FileScan(source.fd, source.dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length)
     widened = widen_types(table, find_mismatches(rows, table, mapping), rejects=True)
     return rules.for_table(map_widened(mapping, table, widened), widened.as_table())
 
