@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # Files of Millrace that a load of three rows by command executes.
-MOST_FILES = 480
+MOST_FILES = 483
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ BUDGET = (
     Part("config", (".py",), 2_804),
     Part("importer/engine", (".py",), 40_311),
     Part("importer/engine", (".c", ".h"), 2_532),
-    Part("importer", (".py",), 41_856, without=("importer/engine",)),
+    Part("importer", (".py",), 41_863, without=("importer/engine",)),
     Part("dashboard", (".py",), 20_376),
     Part("millrace_client", (".py",), 1_184),
     Part("templates", (".html", ".txt"), 4_630),

@@ -15,7 +15,6 @@ from importer.models.outcomes import outcome
 from importer.models.outcomes.attempts import rounded_or_none, step_seconds
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
-from importer.models.outcomes.sequels import run_sequels, sequel
 from importer.notifications.page_addresses import link
 
 MOST_ROWS = 5
@@ -83,10 +82,18 @@ def _run(run: ScheduleRun) -> dict[str, Any]:
         "due_at": _moment(run.due_at),
         "status": run.status,
         **_outcome(outcome_of_run(run) if run.ended else None),
-        "then": later.words if (later := run_sequels([run.pk]).get(run.pk)) else None,
+        "then": _then(run),
         "files": run.found_files,
         "rows": rows,
     }
+
+
+def _then(of: ImportJob | ScheduleRun) -> str | None:
+    """What settled an import or a run that did not end well, in words."""
+    from importer.models.outcomes.sequels import run_sequels, sequel  # Here: a load sends no message.
+
+    later = sequel(of) if isinstance(of, ImportJob) else run_sequels([of.pk]).get(of.pk)
+    return later.words if later else None
 
 
 def _outcome(words: str | None) -> dict[str, str | None]:
@@ -100,7 +107,7 @@ def _job(job: ImportJob) -> dict[str, Any]:
         "url": link("job", job.pk),
         "status": job.status,
         **_outcome(ended.words if (ended := outcome(job)) else None),
-        "then": later.words if (later := sequel(job)) else None,
+        "then": _then(job),
         "file": job.source.name,
         "target": job.target.name,
         "table": job.table,
