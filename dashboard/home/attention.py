@@ -18,12 +18,10 @@ from importer.models import DiscoveredFile, ImportJob, ScheduleRun
 from importer.models.outcomes import WITH_REJECTS, Colour, outcome_words
 from importer.models.outcomes.reloaded_rows import rows_taken
 from importer.models.outcomes.runs import outcome_of_run, with_imports
-from importer.models.outcomes.sequels import sequels
+from importer.models.outcomes.sequels import OF_FILE, repeated_by, sequels
 
 MOST_SHOWN = 8
 Status = ImportJob.Status
-# What an import that failed and the later ones that replace it have in common.
-_OF_FILE = ("source", "target", "schema_name", "table_name")
 # The run by which a schedule is judged.
 _LAST_RUN = (
     ScheduleRun.objects.filter(schedule=OuterRef("pk"))
@@ -61,12 +59,15 @@ def imports_needing_attention() -> dict[int, Need]:
     By primary key, the newest first; of those that failed with one file and table only the newest.
     """
     waiting = under_way().filter(Q(status=Status.UNAPPROVED) | ~Q(obstacle={}))
-    found = list(unwell_lately().values_list("colour", "rejected_rows", "pk", *_OF_FILE))
-    settled = sequels([pk for _, _, pk, *_ in found])
-    failed = [each for colour, _, *each in found if colour == Colour.RED and each[0] not in settled]
-    lossy = {pk: rejected for colour, rejected, pk, *_ in found if colour == Colour.AMBER and pk not in settled}
+    found = list(unwell_lately().values_list("colour", "rejected_rows", "pk", *OF_FILE))
+    failed = {pk: file for colour, _, pk, *file in found if colour == Colour.RED}
+    repeated = repeated_by(failed)
+    lossy = {pk: rejected for colour, rejected, pk, *_ in found if colour == Colour.AMBER}
+    unwell = _each_file({pk: file for pk, file in failed.items() if pk not in repeated}) | _with_missing_rows(lossy)
+    # What settled the last failure of a file settled those before it.
+    settled = sequels(unwell, repeats=False)
     needing = {pk: Need() for pk in waiting.values_list("pk", flat=True)}
-    needing |= _each_file(failed) | _with_missing_rows(lossy)
+    needing |= {pk: need for pk, need in unwell.items() if pk not in settled}
     return dict(sorted(needing.items(), reverse=True))
 
 
@@ -77,13 +78,13 @@ def _with_missing_rows(lossy: Mapping[int, int]) -> dict[int, Need]:
     return {pk: Need(rows=rows) for pk, rows in left.items() if rows > 0}
 
 
-def _each_file(failed: Sequence[Sequence[Any]]) -> dict[int, Need]:
+def _each_file(failed: Mapping[int, Sequence[Any]]) -> dict[int, Need]:
     """The newest failed import of each file into each table, and how many failed with it.
 
-    `failed`: primary key and _OF_FILE of each.
+    `failed`: OF_FILE of each, by primary key.
     """
     of_file: dict[tuple[Any, ...], list[int]] = {}
-    for pk, *key in failed:
+    for pk, key in failed.items():
         of_file.setdefault(tuple(key), []).append(pk)
     return {max(pks): Need(times=len(pks)) for pks in of_file.values()}
 

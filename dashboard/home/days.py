@@ -12,7 +12,6 @@ from importer.access.policy import seen
 from importer.models import ImportJob
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import Colour
-from importer.models.outcomes.sequels import sequels
 
 DAYS = 14
 Status = ImportJob.Status
@@ -29,7 +28,7 @@ COLOUR = Case(
 # The parts of a day's bar, from the bottom.
 STACK = (Colour.GREEN, Colour.GREY, Colour.AMBER, Colour.RED)
 WORDS = {
-    Colour.GREEN: "succeeded or settled",
+    Colour.GREEN: "succeeded",
     Colour.GREY: "cancelled or restored",
     Colour.AMBER: "completed with rejects",
     Colour.RED: "failed",
@@ -110,16 +109,14 @@ def _imports() -> QuerySet[ImportJob]:
 
 
 def last_days() -> LastDays:
-    """The imports of the last DAYS, counted in the database."""
+    """The imports of the last DAYS as they ended, counted in the database, whatever came after that."""
     begins = _begins(DAYS)
-    settled = sequels(unwell_lately().values_list("pk", flat=True))
-    colour = Case(When(pk__in=list(settled), then=Value(Colour.GREEN.value)), default=COLOUR)
     # The latest day first: the first condition that holds counts.
     day = Case(
         *(When(finished_at__gte=begin, then=Value(number)) for number, begin in reversed(list(enumerate(begins)))),
         output_field=IntegerField(),
     )
-    counted = ended_lately(DAYS).order_by().values(day=day, colour=colour)
+    counted = ended_lately(DAYS).order_by().values(day=day, colour=COLOUR)
     counts = counted.annotate(imports=Count("pk"), rows=Sum(ROWS_IN_TABLE)).values_list(
         "day", "colour", "imports", "rows"
     )

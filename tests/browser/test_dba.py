@@ -18,7 +18,7 @@ from tests.importer.steps import import_of
 from tests.stack import wait_until
 from tests.targets import TestServer, saved_target
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_servers]
 ROWS = 200_000
 # How many questions the end of an import asks. Just after an answer, while the regular ones wait for their turn.
 ASKED_AT_THE_END = """() => {

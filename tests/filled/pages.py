@@ -201,6 +201,8 @@ ACTIONS = (
     Action("job_retry", (4,), {"leave_out": "1"}, ("48 loaded",)),
     Action("job_restore_now", (8,), words=("Nothing keeps this import from putting back",)),
     Action("job_end_without", (8,), words=("Nothing keeps this import from putting back",)),
+    Action("job_dismiss", (4,), words=("dismissed by admin",)),
+    Action("run_dismiss", (12,), words=("The run needs nobody",)),
     Action("job_delete", (1,), words=("Import 1 of", "is deleted.")),
     Action("job_restore", (8,), words=("There is no table sales.millrace_old_",)),
     Action("job_drop_backup", (8,), words=("40 loaded",)),

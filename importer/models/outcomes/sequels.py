@@ -3,8 +3,9 @@
 Home, lists, pages, messages, commands and the API ask here. An outcome without a sequel still needs a person.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Max, Min, Q
 
@@ -14,6 +15,7 @@ from importer.models.outcomes.looks import NO_NEW_FILE, THEN
 from importer.models.outcomes.reloaded_rows import rows_missing, rows_taken
 from importer.models.outcomes.runs import outcome_of_run
 from importer.models.schedule import DiscoveredFile, ScheduleRun
+from importer.models.source_file import SourceFile
 
 REPAIRED, REPEATED, ANSWERED, ARRIVED, DISMISSED = "repaired", "repeated", "answered", "arrived", "dismissed"
 Status = ImportJob.Status
@@ -22,6 +24,9 @@ File = DiscoveredFile.Outcome
 _UNWELL = Q(status=Status.FAILED) | Q(status=Status.SUCCEEDED, restored_at=None) & (
     Q(rejected_rows__gt=0) | Q(balanced=False)
 )
+
+# The file of an import, its content, and the table that it goes into.
+OF_FILE = ("source", "source__fingerprint", "target", "schema_name", "table_name")
 
 
 @dataclass(frozen=True)
@@ -41,20 +46,28 @@ def _by_import(how: str, job: int) -> Sequel:
     return Sequel(how, f"import {job}", job)
 
 
-def sequels(keys: Iterable[int]) -> dict[int, Sequel]:
-    """The sequels of these imports, by primary key; of those without one that need a person nothing."""
-    # As a list: MySQL takes no limit in a subquery.
-    unwell = ImportJob.objects.filter(_UNWELL, pk__in=list(keys)).select_related("source", "dismissed_by")
-    taken = rows_taken([job.pk for job in unwell if job.rejected_rows])
-    found, failed = {}, []
-    for job in unwell:
-        if job.dismissed_at:
-            found[job.pk] = _dismissed(job)
-        if taken.get(job.pk, 0) >= job.rejected_rows and (by := _repaired_by(job)) is not None:
-            found[job.pk] = _by_import(REPAIRED, by)
-        elif job.status == Status.FAILED or not job.balanced:
-            failed.append(job)
-    return found | {pk: _by_import(REPEATED, by) for pk, by in _repeated_by(failed).items()}
+def sequels(keys: Iterable[int], *, repeats: bool = True) -> dict[int, Sequel]:
+    """The sequels of these imports, by primary key; of those without one that need a person nothing.
+
+    Without `repeats` for imports that are known not to be among those of repeated_by().
+    """
+    # As a list: MySQL takes no limit in a subquery. Columns, not objects: Home asks for thousands.
+    unwell = ImportJob.objects.filter(_UNWELL, pk__in=list(keys)).order_by()
+    ends = list(unwell.values_list("pk", "status", "balanced", "rejected_rows", *OF_FILE))
+    taken = rows_taken([pk for pk, _, _, rejected, *_ in ends if rejected])
+    whole = [pk for pk, _, _, rejected, *_ in ends if rejected and taken.get(pk, 0) >= rejected]
+    repaired = {pk: by for pk, job in ImportJob.objects.in_bulk(whole).items() if (by := _repaired_by(job)) is not None}
+    failed = {
+        pk: file
+        for pk, status, balanced, _, *file in ends
+        if repeats and pk not in repaired and (status == Status.FAILED or not balanced)
+    }
+    dismissed = unwell.filter(dismissed_at__isnull=False).values_list("pk", "dismissed_by__username")
+    return (
+        {pk: Sequel(DISMISSED, name or "") for pk, name in dismissed}
+        | {pk: _by_import(REPAIRED, by) for pk, by in repaired.items()}
+        | {pk: _by_import(REPEATED, by) for pk, by in repeated_by(failed).items()}
+    )
 
 
 def sequel(job: ImportJob) -> Sequel | None:
@@ -105,8 +118,8 @@ def told_of_run(run: ScheduleRun, known: Mapping[int, Sequel] | None = None) -> 
     return after(outcome_of_run(run), known.get(run.pk))
 
 
-def _dismissed(thing: ImportJob | ScheduleRun) -> Sequel:
-    return Sequel(DISMISSED, thing.dismissed_by.get_username() if thing.dismissed_by else "")
+def _dismissed(run: ScheduleRun) -> Sequel:
+    return Sequel(DISMISSED, run.dismissed_by.get_username() if run.dismissed_by else "")
 
 
 def _repaired_by(job: ImportJob) -> int | None:
@@ -119,27 +132,25 @@ def _repaired_by(job: ImportJob) -> int | None:
     return last
 
 
-def _repeated_by(failed: Iterable[ImportJob]) -> dict[int, int]:
+def repeated_by(failed: Mapping[int, Sequence[Any]]) -> dict[int, int]:
     """The last complete import of the file of each, or of one with its content, into its table, if it is a later one.
 
-    Looked up once for all: a search for each of hundreds of imports of one file takes the square of their number.
+    `failed`: OF_FILE of each. Looked up once for all: a search for each of hundreds of imports of one file takes the
+    square of their number.
     """
-    jobs = list(failed)
-    contents = {job.source.fingerprint for job in jobs} - {""}
-    same = Q(source__in={job.source_id for job in jobs}) | Q(source__fingerprint__in=contents)
-    columns = ("target", "schema_name", "table_name")
+    contents = {content for _, content, *_ in failed.values()} - {""}
+    alike = SourceFile.objects.filter(fingerprint__in=contents).values_list("pk", flat=True) if contents else ()
+    sources = {source for source, *_ in failed.values()} | {*alike}
     last: dict[tuple[object, ...], int] = {}
-    later = COMPLETE_IMPORTS.filter(same) if jobs else COMPLETE_IMPORTS.none()
-    each_file = later.order_by().values_list("source", "source__fingerprint", *columns).annotate(last=Max("pk"))
-    for source, content, *table, pk in each_file:
+    later = COMPLETE_IMPORTS.filter(source__in=sources) if failed else COMPLETE_IMPORTS.none()
+    for source, content, *table, pk in later.order_by().values_list(*OF_FILE).annotate(last=Max("pk")):
         for file in {source, content} - {""}:
             last[file, *table] = max(pk, last.get((file, *table), 0))
     found = {}
-    for job in jobs:
-        table = (job.target_id, job.schema_name, job.table_name)
-        by = max(last.get((file, *table), 0) for file in (job.source_id, job.source.fingerprint))
-        if by > job.pk:
-            found[job.pk] = by
+    for pk, (source, content, *table) in failed.items():
+        by = max(last.get((file, *table), 0) for file in (source, content))
+        if by > pk:
+            found[pk] = by
     return found
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection, models
 
 from importer.engine.errors import Problem
@@ -166,6 +167,8 @@ def other_value(field: models.Field) -> object:
     """A value that the field does not begin with."""
     if isinstance(field, models.BooleanField | models.JSONField):
         return {"False": True, "{}": {"other": 1}, "[]": ["other"]}[str(field.get_default())]
+    if isinstance(field, models.ForeignKey):
+        return User.objects.get_or_create(username="other")[0].pk
     return LONG_AGO if isinstance(field, models.DateTimeField) else "7"
 
 

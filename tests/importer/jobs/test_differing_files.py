@@ -50,8 +50,8 @@ class TestDifferent:
     @pytest.mark.parametrize(
         ("first", "second", "difference"),
         [
-            ("1,one\n2,two\n", "name,id\n3,three\n", r"the columns' names .name,id."),
-            ("Report\n1,one\n2,two\n", "3,three\n4,four\n", "would be left out.*: 3,three"),
+            ("1,one\n2,two\n", "name,id\n3,three\n", "has a header, and .* has no header: name,id"),
+            ("Report\n1,one\n2,two\n", "3,three\n4,four\n", "has 1 line to leave out above the first record: 3,three"),
         ],
     )
     def test_lines_that_only_one_of_files_without_a_header_has(self, first, second, difference, database, tmp_path):
@@ -64,12 +64,20 @@ class TestDifferent:
     @pytest.mark.parametrize(
         ("first", "second", "difference"),
         [
-            ("1,one\n2,two\nTotal,2", "3,three\n4,four", "without a footer .4,four., and .* a footer of 1 line"),
-            ("1,one\n2,two\nTotal,2", "3,three", "without a footer .3,three., and .* a footer of 1 line"),
-            ("1,one\n2,two\n", "3,three\nTotal,1", "a footer of 1 line .Total,1., and .* without a footer"),
-            ("1,one\nTotal,1", "2,two\n\nTotal,1\nby Ann", "a footer of 2 lines .Total,1 / by Ann., and .* 1 line"),
-            ("[-],[text]\n1,one\n", "2,two\n3,three\n", "would be left out for units.*: 2,two"),
-            ("1,one\n2,two\n", "[-],[text]\n3,three\n", r"has units .\[-\],\[text\]."),
+            (
+                "1,one\n2,two\nTotal,2",
+                "3,three\n4,four",
+                "has no lines of a footer, and .* has 1 line of a footer: 4,four",
+            ),
+            ("1,one\n2,two\nTotal,2", "3,three", "has no lines of a footer, and .* has 1 line of a footer: 3,three"),
+            ("1,one\n2,two\n", "3,three\nTotal,1", "has 1 line of a footer, and .* has no lines of a footer: Total,1"),
+            (
+                "1,one\nTotal,1",
+                "2,two\n\nTotal,1\nby Ann",
+                "has 2 lines of a footer, and .* has 1 line of a footer: Total,1 / by Ann",
+            ),
+            ("[-],[text]\n1,one\n", "2,two\n3,three\n", "has 1 line of units below the header: 2,two"),
+            ("1,one\n2,two\n", "[-],[text]\n3,three\n", r"has 1 line of units below the header, .*: \[-\],\[text\]"),
         ],
     )
     @pytest.mark.parametrize("packed", [False, True])

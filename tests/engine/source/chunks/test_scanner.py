@@ -266,7 +266,7 @@ class TestSourceThatChanges:
                 list(found)
 
 
-LITTLE = 4 * 1024  # KB
+LITTLE = 6 * 1024  # KB; a file of less than a block, which has 8 MiB, fills more of it than a smaller one
 MEASURE = """
 import os, pathlib, sys
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes

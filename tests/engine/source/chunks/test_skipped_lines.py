@@ -109,7 +109,7 @@ def test_only_the_first_lines_of_a_kind_are_kept_with_a_part_of_their_text(sourc
     assert lines.counts == {"preamble": 30, "header": 1}
     assert [each.line for each in lines.shown] == [*range(1, MOST_LINES_SHOWN + 1), 31]
     assert lines.shown[0].text == f"0 {'é' * (LONGEST_TEXT - 2)}…"
-    assert str(lines) == "1 header, 30 preamble"
+    assert str(lines) == "1 header, 30 above the table"
 
 
 def test_parts_of_a_file_add_up():
