@@ -25,6 +25,8 @@ _UNWELL = Q(status=Status.FAILED) | Q(status=Status.SUCCEEDED, restored_at=None)
     Q(rejected_rows__gt=0) | Q(balanced=False)
 )
 
+# How an import ended, and who has dismissed it.
+_ENDS = ("pk", "status", "balanced", "rejected_rows", "dismissed_at", "dismissed_by__username")
 # The file of an import, its content, and the table that it goes into.
 OF_FILE = ("source", "source__fingerprint", "target", "schema_name", "table_name")
 
@@ -53,18 +55,18 @@ def sequels(keys: Iterable[int], *, repeats: bool = True) -> dict[int, Sequel]:
     """
     # As a list: MySQL takes no limit in a subquery. Columns, not objects: Home asks for thousands.
     unwell = ImportJob.objects.filter(_UNWELL, pk__in=list(keys)).order_by()
-    ends = list(unwell.values_list("pk", "status", "balanced", "rejected_rows", *OF_FILE))
-    taken = rows_taken([pk for pk, _, _, rejected, *_ in ends if rejected])
-    whole = [pk for pk, _, _, rejected, *_ in ends if rejected and taken.get(pk, 0) >= rejected]
+    ends = list(unwell.values_list(*_ENDS, *OF_FILE))
+    rejected = {pk: rows for pk, _, _, rows, *_ in ends if rows}
+    taken = rows_taken(rejected.keys())
+    whole = [pk for pk, rows in rejected.items() if taken.get(pk, 0) >= rows]
     repaired = {pk: by for pk, job in ImportJob.objects.in_bulk(whole).items() if (by := _repaired_by(job)) is not None}
     failed = {
         pk: file
-        for pk, status, balanced, _, *file in ends
+        for pk, status, balanced, _, _, _, *file in ends
         if repeats and pk not in repaired and (status == Status.FAILED or not balanced)
     }
-    dismissed = unwell.filter(dismissed_at__isnull=False).values_list("pk", "dismissed_by__username")
     return (
-        {pk: Sequel(DISMISSED, name or "") for pk, name in dismissed}
+        {pk: Sequel(DISMISSED, name or "") for pk, _, _, _, since, name, *_ in ends if since}
         | {pk: _by_import(REPAIRED, by) for pk, by in repaired.items()}
         | {pk: _by_import(REPEATED, by) for pk, by in repeated_by(failed).items()}
     )

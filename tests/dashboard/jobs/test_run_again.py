@@ -153,7 +153,7 @@ class TestRunAgain:
         ("now", "said"),
         [
             (b"name;id\n1;one\n", "The header changed: the order differs."),
-            (ROWS + b"Total\n", "The file ends with a footer of 1 line (Total)"),
+            (ROWS + b"Total\n", "The file has 1 line of a footer"),
         ],
     )
     def test_a_changed_file_of_another_format_is_not_read_like_the_old_one(

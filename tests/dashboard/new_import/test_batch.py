@@ -47,7 +47,7 @@ def test_a_file_in_utf8_is_not_read_in_the_first_ones_encoding(browser, user, se
 
 
 @pytest.mark.parametrize(
-    ("second", "says"), [(b"1,one\nTotal,1\n", ""), (b"1,one\n2,two\n", "The file ends without a footer (2,two)")]
+    ("second", "says"), [(b"1,one\nTotal,1\n", ""), (b"1,one\n2,two\n", "The file has no lines of a footer")]
 )
 def test_a_footer_is_not_cut_off_a_file_that_has_none(browser, user, second, says):
     first = b"id,name\n1,one\n2,two\nTotal,2\n"
