@@ -21,6 +21,7 @@ from importlib import import_module
 from django.db import OperationalError, connections
 
 from importer.engine.errors import Problem
+from importer.engine.mysql import answers
 from importer.engine.units import MIB
 from importer.jobs import lifecycle
 from importer.jobs.approval import is_asked_for
@@ -60,8 +61,9 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
         raise Problem(f"A newer release has planned import {job_id}.", advice="Run it with that release.")
     if job.ended and job.leftover:
         _clean([job_id])
-    # No process that is forked may share a connection.
+    # A fork must not share a connection, nor be one of a process with other threads.
     connections.close_all()
+    answers.end_thread()
     pool = _pool(job, parallelism + 1, wait_for_start)
     running = Running(pool)
     ended = False

@@ -113,21 +113,34 @@ class _Watch:
         with self._changed:
             self._waits.discard(wait)
 
+    def end_thread(self) -> None:
+        with self._changed:
+            if self._waits or self._thread is None:
+                return
+            thread, self._thread = self._thread, None
+            self._changed.notify()
+        thread.join()
+
     def _run(self) -> None:
         looks = 0
-        while True:
-            time.sleep(LOOK_SECONDS)
-            with self._changed:
+        with self._changed:
+            while self._thread is threading.current_thread():
+                self._idle = looks > IDLE_LOOKS
+                self._changed.wait(None if self._idle else LOOK_SECONDS)
                 for wait in self._waits:
                     wait.look(time.monotonic())
                 looks = 0 if self._waits else looks + 1
-                if looks > IDLE_LOOKS:
-                    self._idle = True
-                    self._changed.wait_for(lambda: self._waits)
-                    self._idle, looks = False, 0
 
 
 _watch = _Watch()
+
+
+def end_thread() -> None:
+    """End the thread that looks at the waits, if there is no wait: a process with threads is not to be forked.
+
+    The next wait begins another one.
+    """
+    _watch.end_thread()
 
 
 def _forget() -> None:

@@ -1,5 +1,6 @@
 """A server may be anything: whatever it sends ends as a Problem, within a time and a number of bytes."""
 
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -84,3 +85,12 @@ def test_the_message_says_what_the_server_did(kind: str, what: str, monkeypatch)
 def test_the_library_keeps_its_structure_where_it_is_looked_for(database: Address):
     with connect(database) as connection:
         assert mysql_handle(connection) == id(connection) + object.__basicsize__
+
+
+def test_the_thread_that_looks_at_answers_ends_before_a_fork_and_begins_again(database: Address):
+    for _ in range(2):
+        with connect(database) as connection:
+            execute(connection, "SELECT 1")
+        assert "answers" in {each.name for each in threading.enumerate()}
+        answers.end_thread()
+        assert "answers" not in {each.name for each in threading.enumerate()}
