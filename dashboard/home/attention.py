@@ -59,15 +59,15 @@ def imports_needing_attention() -> dict[int, Need]:
     By primary key, the newest first; of those that failed with one file and table only the newest.
     """
     waiting = under_way().filter(Q(status=Status.UNAPPROVED) | ~Q(obstacle={}))
-    found = list(unwell_lately().values_list("colour", "rejected_rows", "pk", *OF_FILE))
-    failed = {pk: file for colour, _, pk, *file in found if colour == Colour.RED}
+    found = list(unwell_lately().values_list("colour", "rejected_rows", "dismissed_at", "pk", *OF_FILE))
+    failed = {pk: file for colour, _, _, pk, *file in found if colour == Colour.RED}
     repeated = repeated_by(failed)
-    lossy = {pk: rejected for colour, rejected, pk, *_ in found if colour == Colour.AMBER}
-    unwell = _each_file({pk: file for pk, file in failed.items() if pk not in repeated}) | _with_missing_rows(lossy)
+    lossy = {pk: rejected for colour, rejected, since, pk, *_ in found if colour == Colour.AMBER and not since}
+    last_failed = _each_file({pk: file for pk, file in failed.items() if pk not in repeated})
     # What settled the last failure of a file settled those before it.
-    settled = sequels(unwell, repeats=False)
+    settled = sequels(last_failed, repeats=False)
     needing = {pk: Need() for pk in waiting.values_list("pk", flat=True)}
-    needing |= {pk: need for pk, need in unwell.items() if pk not in settled}
+    needing |= {pk: need for pk, need in last_failed.items() if pk not in settled} | _with_missing_rows(lossy)
     return dict(sorted(needing.items(), reverse=True))
 
 

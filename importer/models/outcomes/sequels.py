@@ -27,8 +27,9 @@ _UNWELL = Q(status=Status.FAILED) | Q(status=Status.SUCCEEDED, restored_at=None)
 
 # How an import ended, and who has dismissed it.
 _ENDS = ("pk", "status", "balanced", "rejected_rows", "dismissed_at", "dismissed_by__username")
-# The file of an import, its content, and the table that it goes into.
-OF_FILE = ("source", "source__fingerprint", "target", "schema_name", "table_name")
+# The table of an import; its file, the content of that, and the table.
+_TABLE = ("target", "schema_name", "table_name")
+OF_FILE = ("source", "source__fingerprint", *_TABLE)
 
 
 @dataclass(frozen=True)
@@ -141,12 +142,12 @@ def repeated_by(failed: Mapping[int, Sequence[Any]]) -> dict[int, int]:
     square of their number.
     """
     contents = {content for _, content, *_ in failed.values()} - {""}
-    alike = SourceFile.objects.filter(fingerprint__in=contents).values_list("pk", flat=True) if contents else ()
-    sources = {source for source, *_ in failed.values()} | {*alike}
+    same = Q(pk__in={source for source, *_ in failed.values()}) | Q(fingerprint__in=contents)
+    files = dict(SourceFile.objects.filter(same).values_list("pk", "fingerprint")) if failed else {}
     last: dict[tuple[object, ...], int] = {}
-    later = COMPLETE_IMPORTS.filter(source__in=sources) if failed else COMPLETE_IMPORTS.none()
-    for source, content, *table, pk in later.order_by().values_list(*OF_FILE).annotate(last=Max("pk")):
-        for file in {source, content} - {""}:
+    later = COMPLETE_IMPORTS.filter(source__in=files).order_by().values_list("source", *_TABLE).annotate(last=Max("pk"))
+    for source, *table, pk in later:
+        for file in {source, files[source]} - {""}:
             last[file, *table] = max(pk, last.get((file, *table), 0))
     found = {}
     for pk, (source, content, *table) in failed.items():
@@ -180,13 +181,14 @@ def _of_file(file: DiscoveredFile, of_jobs: Mapping[int, Sequel]) -> Sequel | No
         return None
     schedule = file.schedule
     later = COMPLETE_IMPORTS.filter(
-        source__fingerprint=file.fingerprint,
+        source__in=list(SourceFile.objects.filter(fingerprint=file.fingerprint).values_list("pk", flat=True)),
         target=schedule.target_id,
         schema_name=schedule.schema_name,
         table_name=schedule.table_name,
         created_at__gte=file.run.created_at,
     )
-    by = later.aggregate(last=Max("pk"))["last"]
+    # The last one, not the greatest: that looks at all of them.
+    by = later.order_by("-pk").values_list("pk", flat=True).first()
     return _by_import(answered, by) if by else None
 
 
