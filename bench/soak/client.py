@@ -1,4 +1,4 @@
-"""A client of the web server that sends as slowly as it is told, and forgets what it gets."""
+"""A client of the web server that sends a body at a given pace, and keeps the beginning of the answer only."""
 
 import asyncio
 from dataclasses import dataclass, field

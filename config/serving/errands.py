@@ -30,7 +30,7 @@ LENGTH = 4  # bytes of a frame's length
 # A child that is kept answers at once: its first answer takes twice as long as the next ones.
 MOST_IDLE = 2
 MOST_ERRANDS = 100  # of one child
-# After so many seconds an errand gives way to the pages, by this niceness.
+# After this many seconds an errand's process gets this niceness, so that pages come first.
 SLOW_SECONDS, GIVES_WAY = 5.0, 5
 
 

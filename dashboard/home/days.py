@@ -91,7 +91,7 @@ def ended_lately(days: int) -> QuerySet[ImportJob]:
 
 
 def unwell_lately() -> QuerySet[ImportJob]:
-    """Those of the last DAYS that failed or rejected rows, whatever came after that, with their `colour`."""
+    """The imports of the last DAYS that failed or rejected rows, settled or not, with their `colour`."""
     return ended_lately(DAYS).annotate(colour=COLOUR).filter(colour__in=(Colour.RED, Colour.AMBER))
 
 
@@ -109,7 +109,7 @@ def _imports() -> QuerySet[ImportJob]:
 
 
 def last_days() -> LastDays:
-    """The imports of the last DAYS as they ended, counted in the database, whatever came after that."""
+    """The imports of the last DAYS by how they ended, counted in the database. What settled them does not count."""
     begins = _begins(DAYS)
     # The latest day first: the first condition that holds counts.
     day = Case(

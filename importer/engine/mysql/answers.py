@@ -1,6 +1,6 @@
 """Bounds of a server's answers: connections that are cut when an answer takes too long, or is too long.
 
-The client library counts its time-outs for each read, keeps whatever a server sends in memory, and cannot be
+The client library counts its time-outs for each read, keeps in memory everything that a server sends, and cannot be
 interrupted. A thread therefore looks at the connections that wait for an answer, and shuts the sockets of those that
 wait beyond their time or have received too much. The library then reports a lost connection.
 """

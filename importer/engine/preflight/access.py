@@ -148,8 +148,8 @@ def diagnosis(subject: Subject) -> Finding:
     return Finding(
         "diagnosis",
         "warn",
-        "The account does not see transactions and locks of others. Imports load all the same; but where one waits for"
-        " a lock, nobody is told who holds it.",
+        "The account does not see transactions and locks of others. Imports load all the same, but when one waits"
+        " for a lock, its page cannot say who holds it.",
         ";\n".join(each.format(account=own) for each in missing) + ";",
     )
 

@@ -1,4 +1,4 @@
-"""Whatever a server sends, the pages and the API answer with a message, within bounds, and send no secret."""
+"""Pages and API answer with a message to anything that a server sends, within bounds, and send it no secret."""
 
 from collections.abc import Callable
 
