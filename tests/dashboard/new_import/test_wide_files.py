@@ -22,7 +22,7 @@ def content_of(width: int) -> bytes:
 
 
 def calls(browser, user, width: int, target: str) -> tuple[int, int]:
-    """The calls of functions of Millrace for two previews of a file with this number of columns, one after the other."""
+    """The calls of functions of Millrace for two previews, one after the other, of a file with this many columns."""
     source = uploaded(user, content_of(width), f"wide{width}.csv")
     counts = []
     values = {"target": target, "mode": "create", "table": f"wide{width}"}
