@@ -268,8 +268,8 @@ class TestMany:
     ):
         for name in SORTS:
             for query in ({"sort": f"-{name}"}, {"sort": name, "q": "table_4", "status": "succeeded"}):
-                # Session, user, role, grants, count, order, slower ones, what came after bad ends (the ends, their files,
-                # later imports of those), rows, and what the filters offer.
+                # Session, user, role, grants, count, order, slower ones, what came after bad ends (ends, their files,
+                # later imports of these), rows, and what the filters offer.
                 with django_assert_max_num_queries(15) as queries:
                     page = browser.get(reverse("jobs"), query).context["jobs"]
                 assert len(page) == PAGE_ROWS
