@@ -56,6 +56,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
             "when": _when(each),
             "run": (run := runs.get(each.last)),
             "outcome": told_of_run(run, settled) if run else "",
+            "settled": each.last in settled,
             "marks": marks[each.pk],
             "missed": each.missed,
         }

@@ -9,28 +9,34 @@ from importer.history.read import column
 from importer.history.regressions import regression
 from importer.models import ImportJob, Schedule
 from importer.models.job import ROWS_IN_TABLE
-from importer.models.outcomes import words_of
+from importer.models.outcomes import NEEDS_ANSWER, words_of
 from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE, look_of
 from importer.models.outcomes.runs import HAS_REJECTS, HAS_RESTORED
+from importer.models.outcomes.sequels import run_sequels
 
 MOST_DRAWN = 300
+# The runs whose sequels are looked up: more make the page slow, and nobody comes back to them.
+MOST_JUDGED = 500
 
 
 def figures(schedule: Schedule) -> dict[str, Any]:
     """The numbers of runs by how they ended, of loaded files, and of rows.
 
     `succeeded`; `lossy`: with rejected rows; `restored`: the old table is back; `without_file`: without a new one that
-    was complete; `failed`. `files` and `rows` are without those of restored imports, whose rows are not in the table
-    any more.
+    was complete; `failed`; `asked`: to be answered; `settled`: of the newest ones, what did not end well and was dealt
+    with since. `files` and `rows` are without those of restored imports, whose rows are not in the table any more.
     """
+    settled = Q(pk__in=list(run_sequels(schedule.runs.order_by("-pk").values_list("pk", flat=True)[:MOST_JUDGED])))
     ended = schedule.runs.order_by().annotate(has_rejects=HAS_REJECTS, has_restored=HAS_RESTORED)
     nothing = Q(status="succeeded") & (Q(note=NO_NEW_FILE.words) | Q(note__startswith=NO_COMPLETE_FILE.words))
     runs = ended.aggregate(
         succeeded=Count("pk", filter=Q(status="succeeded", has_rejects=False, has_restored=False) & ~nothing),
-        lossy=Count("pk", filter=Q(status="succeeded", has_rejects=True) & ~nothing),
+        lossy=Count("pk", filter=Q(status="succeeded", has_rejects=True) & ~nothing & ~settled),
         restored=Count("pk", filter=Q(status="succeeded", has_rejects=False, has_restored=True) & ~nothing),
         without_file=Count("pk", filter=nothing),
-        failed=Count("pk", filter=Q(status="failed")),
+        failed=Count("pk", filter=Q(status="failed") & ~settled),
+        asked=Count("pk", filter=Q(status=NEEDS_ANSWER.words) & ~settled),
+        settled=Count("pk", filter=settled),
     )
     loaded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED, restored_at=None)
     sums = loaded.aggregate(files=Count("pk"), rows=Sum(ROWS_IN_TABLE))

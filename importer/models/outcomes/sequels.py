@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Max, Min, Q
+from django.db.models import Case, Max, OuterRef, Q, Subquery, When
 
 from importer.models.job import ImportJob
 from importer.models.outcomes import COMPLETE_IMPORTS, outcome, outcome_words
@@ -25,6 +25,11 @@ _UNWELL = Q(status=Status.FAILED) | Q(status=Status.SUCCEEDED, restored_at=None)
     Q(rejected_rows__gt=0) | Q(balanced=False)
 )
 
+# The first later run that has loaded something, of one that failed because no file was there.
+_LATER = ScheduleRun.objects.filter(
+    schedule=OuterRef("schedule"), due_at__gt=OuterRef("due_at"), files__outcome=File.LOADED
+)
+_ARRIVED = Case(When(note=NO_NEW_FILE.words, then=Subquery(_LATER.order_by("due_at", "pk").values("pk")[:1])))
 # How an import ended, and who has dismissed it.
 _ENDS = ("pk", "status", "balanced", "rejected_rows", "dismissed_at", "dismissed_by__username")
 # The table of an import; its file, the content of that, and the table.
@@ -103,15 +108,14 @@ def run_sequels(keys: Iterable[int]) -> dict[int, Sequel]:
     needing = ScheduleRun.objects.filter(
         Q(status__in=ScheduleRun.UNSUCCESSFUL) | Q(files__job__rejected_rows__gt=0), pk__in=list(keys)
     )
-    runs = {run.pk: run for run in needing.select_related("dismissed_by", "schedule").distinct()}
-    files = DiscoveredFile.objects.filter(
-        Q(outcome__in=(File.FAILED, File.NEEDS_ANSWER)) | Q(job__rejected_rows__gt=0), run__in=runs
-    ).select_related("job", "schedule", "run")
-    of_run: dict[int, list[DiscoveredFile]] = {pk: [] for pk in runs}
+    runs = list(needing.select_related("dismissed_by").annotate(arrived=_ARRIVED).distinct())
+    of_run: dict[int, list[DiscoveredFile]] = {run.pk: [] for run in runs}
+    unwell = Q(outcome__in=(File.FAILED, File.NEEDS_ANSWER)) | Q(job__rejected_rows__gt=0)
+    files = list(DiscoveredFile.objects.filter(unwell, run__in=of_run).select_related("schedule", "run"))
+    of_files = _of_files(files)
     for each in files:
         of_run[each.run_id].append(each)
-    of_jobs = sequels([each.job_id for each in files if each.job_id])
-    found = {pk: _of_run(run, of_run[pk], of_jobs) for pk, run in runs.items()}
+    found = {run.pk: _of_run(run, [of_files.get(each.pk) for each in of_run[run.pk]]) for run in runs}
     return {pk: its for pk, its in found.items() if its}
 
 
@@ -138,17 +142,11 @@ def _repaired_by(job: ImportJob) -> int | None:
 def repeated_by(failed: Mapping[int, Sequence[Any]]) -> dict[int, int]:
     """The last complete import of the file of each, or of one with its content, into its table, if it is a later one.
 
-    `failed`: OF_FILE of each. Looked up once for all: a search for each of hundreds of imports of one file takes the
-    square of their number.
+    `failed`: OF_FILE of each.
     """
     contents = {content for _, content, *_ in failed.values()} - {""}
     same = Q(pk__in={source for source, *_ in failed.values()}) | Q(fingerprint__in=contents)
-    files = dict(SourceFile.objects.filter(same).values_list("pk", "fingerprint")) if failed else {}
-    last: dict[tuple[object, ...], int] = {}
-    later = COMPLETE_IMPORTS.filter(source__in=files).order_by().values_list("source", *_TABLE).annotate(last=Max("pk"))
-    for source, *table, pk in later:
-        for file in {source, files[source]} - {""}:
-            last[file, *table] = max(pk, last.get((file, *table), 0))
+    last = _last_complete(same) if failed else {}
     found = {}
     for pk, (source, content, *table) in failed.items():
         by = max(last.get((file, *table), 0) for file in (source, content))
@@ -157,45 +155,48 @@ def repeated_by(failed: Mapping[int, Sequence[Any]]) -> dict[int, int]:
     return found
 
 
-def _of_run(run: ScheduleRun, files: list[DiscoveredFile], of_jobs: Mapping[int, Sequel]) -> Sequel | None:
-    settled = [_of_file(each, of_jobs) for each in files]
-    known = [each for each in settled if each]
-    if not files:
-        known = [its] if (its := _arrival(run)) else []
-    if known and len(known) == len(settled or known):
+def _last_complete(files: Q) -> dict[tuple[object, ...], int]:
+    """The last complete import into each table of each of these files, and of each of their contents.
+
+    Looked up once for all: a search for each of hundreds of imports of one file takes the square of their number.
+    """
+    content_of = dict(SourceFile.objects.filter(files).values_list("pk", "fingerprint"))
+    last: dict[tuple[object, ...], int] = {}
+    of_them = COMPLETE_IMPORTS.filter(source__in=content_of).order_by()
+    for source, *table, pk in of_them.values_list("source", *_TABLE).annotate(last=Max("pk")):
+        for file in {source, content_of[source]} - {""}:
+            last[file, *table] = max(pk, last.get((file, *table), 0))
+    return last
+
+
+def _of_run(run: Any, of_files: Sequence[Sequel | None]) -> Sequel | None:
+    """How a run was settled, given how each of the files was that it did not load, or not whole."""
+    known = [each for each in of_files if each]
+    if not of_files and run.arrived:
+        known = [Sequel(ARRIVED, f"run {run.arrived}")]
+    if known and len(known) == len(of_files or known):
         # The worst first: what a person has repaired says more than what was repeated.
         return max(known, key=lambda each: (each.how == DISMISSED, each.how == REPAIRED, each.job or 0))
     return _dismissed(run) if run.dismissed_at else None
 
 
-def _of_file(file: DiscoveredFile, of_jobs: Mapping[int, Sequel]) -> Sequel | None:
-    """How a file that a run did not load, or not whole, was settled: by its import, or another of its content."""
-    answered = ANSWERED if file.outcome == File.NEEDS_ANSWER else REPEATED
-    if file.job_id:
-        assert file.job
-        if its := of_jobs.get(file.job_id):
-            return its
-        if file.outcome != File.LOADED and COMPLETE_IMPORTS.filter(pk=file.job_id).exists():
-            return _by_import(answered, file.job_id)
-    if file.outcome == File.LOADED or not file.fingerprint:
-        return None
-    schedule = file.schedule
-    later = COMPLETE_IMPORTS.filter(
-        source__in=list(SourceFile.objects.filter(fingerprint=file.fingerprint).values_list("pk", flat=True)),
-        target=schedule.target_id,
-        schema_name=schedule.schema_name,
-        table_name=schedule.table_name,
-        created_at__gte=file.run.created_at,
-    )
-    # The last one, not the greatest: that looks at all of them.
-    by = later.order_by("-pk").values_list("pk", flat=True).first()
-    return _by_import(answered, by) if by else None
-
-
-def _arrival(run: ScheduleRun) -> Sequel | None:
-    """The first later run that has loaded something, after one that failed because no file was there."""
-    if run.note != NO_NEW_FILE.words:
-        return None
-    later = ScheduleRun.objects.filter(schedule=run.schedule_id, due_at__gt=run.due_at, files__outcome=File.LOADED)
-    first = later.aggregate(first=Min("pk"))["first"]
-    return Sequel(ARRIVED, f"run {first}") if first else None
+def _of_files(files: Sequence[DiscoveredFile]) -> dict[int, Sequel]:
+    """How each file that a run did not load, or not whole, was settled: by its import, or another of its content."""
+    jobs = [each.job_id for each in files if each.job_id]
+    settled, whole = sequels(jobs), set(COMPLETE_IMPORTS.filter(pk__in=jobs).values_list("pk", flat=True))
+    contents = {each.fingerprint for each in files if each.outcome != File.LOADED} - {""}
+    last = _last_complete(Q(fingerprint__in=contents)) if contents else {}
+    since = dict(ImportJob.objects.filter(pk__in=set(last.values())).values_list("pk", "created_at"))
+    found = {}
+    for each in files:
+        how = ANSWERED if each.outcome == File.NEEDS_ANSWER else REPEATED
+        table = (each.schedule.target_id, each.schedule.schema_name, each.schedule.table_name)
+        if each.job_id in settled:
+            found[each.pk] = settled[each.job_id]
+        elif each.outcome == File.LOADED:
+            continue
+        elif each.job_id in whole:
+            found[each.pk] = _by_import(how, each.job_id)
+        elif (by := last.get((each.fingerprint, *table))) and since[by] >= each.run.created_at:
+            found[each.pk] = _by_import(how, by)
+    return found

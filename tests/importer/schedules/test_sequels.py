@@ -18,16 +18,22 @@ from importer.jobs.actions import commands, fixes
 from importer.jobs.rejects.rows import rows as rejected_rows
 from importer.models import ImportJob, Schedule, ScheduleRun
 from importer.models.channel import Event
+from importer.models.outcomes import NEEDS_ANSWER
 from importer.models.outcomes.sequels import run_sequels, told
 from importer.notifications.payload import payload_of
+from importer.preparation.prepare import prepare
+from importer.preparation.presets import save
+from importer.preparation.request import ImportRequest
 from importer.schedules.serialization import run as run_as_json
 from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.steps import run_now
+from tests.importer.schedules.steps import request_of, run_now
 from tests.importer.steps import import_of, run
 
 pytestmark = [pytest.mark.both_servers, pytest.mark.usefixtures("no_workers")]
+# The line of a total, which is no row.
+ASKED = "1,one\n2,two\nTotal,2\n"
 BAD = "x,one\ny,two\n"
 
 
@@ -59,23 +65,28 @@ def fix(job: ImportJob, person: User) -> ImportJob:
     return run(fixes.load_fixed(job, person)[0])
 
 
-def expect_everywhere(client: Client, of: ScheduleRun, job: ImportJob, words: str, then: str) -> None:
+def expect_everywhere(client: Client, of: ScheduleRun, job: ImportJob | None, words: str, then: str) -> None:
     """Every place tells the sequel of the run and of its import, and Home asks nobody to look."""
     page = reverse("schedule", args=[of.schedule_id])
-    places = (page, reverse("schedules"), reverse("home"), reverse("jobs"), reverse("job", args=[job.pk]))
-    for place in places:
+    of_import = [reverse("jobs"), reverse("job", args=[job.pk])] if job else []
+    for place in (page, reverse("schedules"), reverse("home"), *of_import):
         shown = client.get(place).text
         assert re.search(rf"{words}, then {then}", shown, re.IGNORECASE), place
-        assert not re.search(r'class="(mark mark-red|status status-red)', shown), place
+        assert not re.search(r'class="(mark mark-red|status status-red|text-warning">\d)', shown), place
     assert "Nothing needs your attention" in client.get(reverse("home")).text
-    assert "1 settled since" in client.get(page).text
-    job.refresh_from_db()
-    assert told(job) == f"{words}, then {then}"
-    assert report.report(job)["then"] == then
-    assert show(job)["then"] == then
+    about = client.get(page).text
+    assert "1 settled since" in about
+    # Nothing there asks for what has been done.
+    assert "Dismiss the run" not in about
+    assert "text-danger" not in about
+    assert "Run again" not in about
     assert run_as_json(of)["then"] == then
     assert payload_of(Event.FAILED, "", job, of, None)["run"]["then"] == then
-    assert payload_of(Event.FAILED, "", job, of, None)["job"]["then"] == then
+    if job:
+        job.refresh_from_db()
+        assert told(job) == f"{words}, then {then}"
+        assert report.report(job)["then"] == show(job)["then"] == then
+        assert payload_of(Event.FAILED, "", job, of, None)["job"]["then"] == then
 
 
 def test_rows_that_were_fixed_and_loaded(rejecting, folder: Path, client, admin_user):
@@ -91,7 +102,6 @@ def test_rows_that_were_fixed_and_loaded(rejecting, folder: Path, client, admin_
     # A page that is open shows it.
     assert client.get(page, {"seen": before.context["seen"]}, headers={"HX-Request": "true"}).status_code == 200
     expect_everywhere(client, failed, job, "failed", f"repaired by import {fixed.pk}")
-    assert "Dismiss the run" not in client.get(page).text
     # Without the import that repaired it, it needs somebody again.
     fixed.delete()
     assert told(job) == "failed"
@@ -148,6 +158,47 @@ def test_a_dismissal_names_its_person_until_a_retry(make, folder: Path, client, 
     commands.retry(job.pk)
     run(job)
     assert told(job) == "failed"
+
+
+@pytest.fixture
+def held(make, folder: Path) -> ScheduleRun:
+    """A run whose file ends in a line that may be no data."""
+    schedule = make()
+    drop(folder, "a.csv", ASKED)
+    asked = run_now(schedule)
+    assert (asked.status, asked.files.get().job) == (NEEDS_ANSWER.words, None)
+    assert schedules.needing_attention().get() == schedule
+    return asked
+
+
+def test_a_question_that_a_person_answered_with_a_new_import(held, folder: Path, tmp_path, client, admin_user):
+    client.force_login(admin_user)
+    page = reverse("schedule", args=[held.schedule_id])
+    before = client.get(page)
+    assert "Dismiss the run" in before.text
+    # Other content answers nothing, nor does an import that fails.
+    run(import_of(drop(tmp_path, "other.csv"), held.schedule.target))
+    copy = uploads.register(drop(tmp_path, "copy.csv", ASKED))
+    assert run(import_of(copy, held.schedule.target, known_format={"skip_footer": 0})).status == "failed"
+    assert run_sequels([held.pk]) == {}
+    answered = run(import_of(copy, held.schedule.target, known_format={"skip_footer": 1}))
+    assert client.get(page, {"seen": before.context["seen"]}, headers={"HX-Request": "true"}).status_code == 200
+    expect_everywhere(client, held, None, NEEDS_ANSWER.words, f"answered by import {answered.pk}")
+    assert reverse("job", args=[answered.pk]) in client.get(page).text
+    # Once the rows are out of the table again, so is the answer.
+    answered.delete()
+    assert run_sequels([held.pk]) == {}
+
+
+def test_a_question_that_the_preset_of_the_schedule_answered(held, client, admin_user):
+    schedule = held.schedule
+    source = held.files.get().source
+    assert source
+    preset = save("answered", prepare(source, schedule.target, "t", ImportRequest(known_format={"skip_footer": 1})))
+    schedules.update(schedule, request_of(schedule), preset)
+    later = run_now(schedule)
+    client.force_login(admin_user)
+    expect_everywhere(client, held, None, NEEDS_ANSWER.words, f"answered by import {job_of(later).pk}")
 
 
 def test_a_file_that_comes_late(make, folder: Path):
