@@ -1,6 +1,6 @@
 """What needs a person: imports and schedules that did not end well, and imports that wait for somebody."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -53,22 +53,27 @@ class Need:
     rows: int = 0
 
 
-def imports_needing_attention() -> dict[int, Need]:
-    """Imports of the last days that wait for a person, failed, or rejected rows, if nothing has made up for them.
+@dataclass(frozen=True)
+class Unwell:
+    """Imports of the last days: those that need a person, by primary key, the newest first; those that were settled."""
 
-    By primary key, the newest first; of those that failed with one file and table only the newest.
-    """
+    needing: Mapping[int, Need]
+    settled: Collection[int]
+
+
+def unwell_imports() -> Unwell:
+    """Those that wait for a person, failed, or rejected rows; of those that failed with one file and table the newest."""
     waiting = under_way().filter(Q(status=Status.UNAPPROVED) | ~Q(obstacle={}))
     found = list(unwell_lately().values_list("colour", "rejected_rows", "dismissed_at", "pk", *OF_FILE))
     failed = {pk: file for colour, _, _, pk, *file in found if colour == Colour.RED}
     repeated = repeated_by(failed)
     lossy = {pk: rejected for colour, rejected, since, pk, *_ in found if colour == Colour.AMBER and not since}
+    settled = {*repeated, *sequels([pk for _, _, _, pk, *_ in found if pk not in repeated], repeats=False)}
     last_failed = _each_file({pk: file for pk, file in failed.items() if pk not in repeated})
-    # What settled the last failure of a file settled those before it.
-    settled = sequels(last_failed, repeats=False)
     needing = {pk: Need() for pk in waiting.values_list("pk", flat=True)}
+    # What settled the last failure of a file settled those before it.
     needing |= {pk: need for pk, need in last_failed.items() if pk not in settled} | _with_missing_rows(lossy)
-    return dict(sorted(needing.items(), reverse=True))
+    return Unwell(dict(sorted(needing.items(), reverse=True)), settled)
 
 
 def _with_missing_rows(lossy: Mapping[int, int]) -> dict[int, Need]:
@@ -89,13 +94,13 @@ def _each_file(failed: Mapping[int, Sequence[Any]]) -> dict[int, Need]:
     return {max(pks): Need(times=len(pks)) for pks in of_file.values()}
 
 
-def matters() -> tuple[list[Matter], int]:
+def matters(needing_imports: Mapping[int, Need]) -> tuple[list[Matter], int]:
     """The matters to show, schedules before imports, and the number of all."""
     needing = seen(schedules.needing_attention()).annotate(last=Subquery(_LAST_RUN.values("pk")[:1])).order_by("name")
     told = set(
         DiscoveredFile.objects.filter(run__in=needing.exclude(last=None).values("last")).values_list("job", flat=True)
     )
-    needs = {pk: need for pk, need in imports_needing_attention().items() if pk not in told}
+    needs = {pk: need for pk, need in needing_imports.items() if pk not in told}
     shown_schedules = list(needing[:MOST_SHOWN])
     latest = with_imports(ScheduleRun.objects.select_related("schedule"))
     runs = latest.in_bulk([each.last for each in shown_schedules if each.last])

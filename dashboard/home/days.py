@@ -1,6 +1,6 @@
-"""The last days at a glance: the imports that ended on each, by the colour of their outcome, and their rows."""
+"""The last days at a glance: the imports that ended on each, by how they stand now, and their rows."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from importer.access.policy import seen
 from importer.models import ImportJob
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import Colour
+from importer.models.outcomes.looks import SETTLED
 
 DAYS = 14
 Status = ImportJob.Status
@@ -25,10 +26,10 @@ _COLOURS = {
 COLOUR = Case(
     *(When(asked, then=Value(colour.value)) for colour, asked in _COLOURS.items()), default=Value(Colour.GREEN.value)
 )
-# The parts of a day's bar, from the bottom.
-STACK = (Colour.GREEN, Colour.GREY, Colour.AMBER, Colour.RED)
-WORDS = {
+# The parts of a day's bar, from the bottom, with their words: the colours, and what was dealt with since.
+WORDS: Mapping[str, str] = {
     Colour.GREEN: "succeeded",
+    SETTLED: SETTLED,
     Colour.GREY: "cancelled or restored",
     Colour.AMBER: "completed with rejects",
     Colour.RED: "failed",
@@ -39,13 +40,16 @@ HEIGHT, LEAST_UNITS = 60, 3
 
 @dataclass(frozen=True)
 class Part:
-    """The imports of one colour in the bar of a day. `top` and `height` are their place in the picture."""
+    """The imports of one kind (WORDS) in the bar of a day. `top` and `height` are their place in the picture."""
 
-    colour: Colour
-    words: str
+    kind: str
     imports: int
     top: int = 0
     height: int = 0
+
+    @property
+    def words(self) -> str:
+        return WORDS[self.kind]
 
 
 @dataclass(frozen=True)
@@ -73,16 +77,16 @@ class LastDays:
 
     @property
     def totals(self) -> tuple[Part, ...]:
-        """The imports of each colour that has any."""
-        counts = {colour: self._of(colour) for colour in STACK}
-        return tuple(Part(colour, WORDS[colour], count) for colour, count in counts.items() if count)
+        """The imports of each kind that has any."""
+        counts = {kind: self._of(kind) for kind in WORDS}
+        return tuple(Part(kind, count) for kind, count in counts.items() if count)
 
     @property
     def imports(self) -> int:
         return sum(each.imports for each in self.days)
 
-    def _of(self, colour: Colour) -> int:
-        return sum(part.imports for day in self.days for part in day.parts if part.colour == colour)
+    def _of(self, kind: str) -> int:
+        return sum(part.imports for day in self.days for part in day.parts if part.kind == kind)
 
 
 def ended_lately(days: int) -> QuerySet[ImportJob]:
@@ -108,23 +112,24 @@ def _imports() -> QuerySet[ImportJob]:
     return seen(ImportJob.objects.alias(of_trial=Coalesce("trial_id", 0)).filter(of_trial=0))
 
 
-def last_days() -> LastDays:
-    """The imports of the last DAYS by how they ended, counted in the database. What settled them does not count."""
+def last_days(settled: Collection[int]) -> LastDays:
+    """The imports of the last DAYS by how they ended, counted in the database; those in `settled` apart."""
     begins = _begins(DAYS)
     # The latest day first: the first condition that holds counts.
     day = Case(
         *(When(finished_at__gte=begin, then=Value(number)) for number, begin in reversed(list(enumerate(begins)))),
         output_field=IntegerField(),
     )
-    counted = ended_lately(DAYS).order_by().values(day=day, colour=COLOUR)
+    kind = Case(When(pk__in=settled, then=Value(SETTLED)), default=COLOUR)
+    counted = ended_lately(DAYS).order_by().values(day=day, kind=kind)
     counts = counted.annotate(imports=Count("pk"), rows=Sum(ROWS_IN_TABLE)).values_list(
-        "day", "colour", "imports", "rows"
+        "day", "kind", "imports", "rows"
     )
-    found = {(number, colour): (imports, rows or 0) for number, colour, imports, rows in counts}
-    most = max((sum(found.get((n, each), (0, 0))[0] for each in STACK) for n in range(DAYS)), default=0)
+    found = {(number, kind): (imports, rows or 0) for number, kind, imports, rows in counts}
+    most = max((sum(found.get((n, each), (0, 0))[0] for each in WORDS) for n in range(DAYS)), default=0)
     return LastDays(
         tuple(
-            _day(begin, {each: found.get((n, each), (0, 0)) for each in STACK}, most) for n, begin in enumerate(begins)
+            _day(begin, {each: found.get((n, each), (0, 0)) for each in WORDS}, most) for n, begin in enumerate(begins)
         )
     )
 
@@ -135,18 +140,18 @@ def _begins(days: int) -> list[datetime]:
     return [today - timedelta(days=days - 1 - number) for number in range(days)]
 
 
-def _day(begin: datetime, counts: dict[Colour, tuple[int, int]], most: int) -> Day:
-    parts = tuple(_placed({colour: imports for colour, (imports, _) in counts.items() if imports}, most))
+def _day(begin: datetime, counts: dict[str, tuple[int, int]], most: int) -> Day:
+    parts = tuple(_placed({kind: imports for kind, (imports, _) in counts.items() if imports}, most))
     return Day(begin, sum(rows for _, rows in counts.values()), parts)
 
 
-def _placed(imports: dict[Colour, int], most: int) -> Iterator[Part]:
+def _placed(imports: dict[str, int], most: int) -> Iterator[Part]:
     """The parts of a bar, from the bottom; none is too low to see, and the bar does not leave the picture."""
-    heights = {colour: max(LEAST_UNITS, round(HEIGHT * count / most)) for colour, count in imports.items()}
-    largest = max(heights, key=heights.__getitem__, default=Colour.GREEN)
+    heights = {kind: max(LEAST_UNITS, round(HEIGHT * count / most)) for kind, count in imports.items()}
+    largest = max(heights, key=heights.__getitem__, default="")
     if (over := sum(heights.values()) - HEIGHT) > 0:
         heights[largest] -= over
     top = HEIGHT
-    for colour, height in heights.items():
+    for kind, height in heights.items():
         top -= height
-        yield Part(colour, WORDS[colour], imports[colour], top, height)
+        yield Part(kind, imports[kind], top, height)

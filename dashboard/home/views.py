@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.formatting import percent
-from dashboard.home.attention import matters
+from dashboard.home.attention import matters, unwell_imports
 from dashboard.home.days import DAYS, last_days, under_way
 from dashboard.schedules.strip import strips
 from dashboard.system.state import state
@@ -49,7 +49,8 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _context() -> dict[str, Any]:
-    listed, count = matters()
+    unwell = unwell_imports()
+    listed, count = matters(unwell.needing)
     running = under_way()
     labs = seen(Lab.objects.exclude(status__in=Lab.ENDED))
     shown = list(running.select_related("source", "target").order_by("pk")[:MOST_RUNNING])
@@ -57,7 +58,7 @@ def _context() -> dict[str, Any]:
         "matters": listed,
         "matter_count": count,
         "days": DAYS,
-        "last_days": last_days(),
+        "last_days": last_days(unwell.settled),
         "running": [(job, percent(job.committed_bytes, job.read_size)) for job in shown],
         "running_count": running.count(),
         "ended": (ended := _ended()),

@@ -1,6 +1,6 @@
 """How many rejected rows of an import later imports have taken, and how many are still missing from the table."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from django.db.models import Sum
 
@@ -20,15 +20,22 @@ def rows_taken(jobs: Collection[int]) -> dict[int, int]:
 
 def rows_missing(job: ImportJob) -> int:
     """How many rejected rows of the import no import has loaded since, also not one of the rows rejected again."""
-    missing: dict[int | None, int] = {job.pk: job.rejected_rows}
-    chain, level = [], [job.pk]
+    return missing_rows({job.pk: job.rejected_rows})[job.pk]
+
+
+def missing_rows(rejected: Mapping[int, int]) -> dict[int, int]:
+    """rows_missing() of several imports, by primary key. `rejected`: how many rows each has rejected."""
+    missing: dict[int | None, int] = {**rejected}
+    later: dict[int, tuple[int | None, int]] = {}
+    level = list(rejected)
     while level:
-        later = COMPLETE_IMPORTS.filter(rejects_of__in=level).annotate(taken=ACCOUNTED_ROWS).order_by("pk")
-        again = list(later.values_list("pk", "rejects_of", "taken", "rejected_rows"))
-        chain += again
-        level = [pk for pk, *_ in again]
-        missing.update({pk: rejected for pk, _, _, rejected in again})
+        again = COMPLETE_IMPORTS.filter(rejects_of__in=level).annotate(taken=ACCOUNTED_ROWS).order_by()
+        level = []
+        for pk, of, taken, its_rejected in again.values_list("pk", "rejects_of", "taken", "rejected_rows"):
+            if pk not in later:
+                later[pk], missing[pk] = (of, taken), its_rejected
+                level.append(pk)
     # What an import has lost again is missing where its rows come from: the last ones first.
-    for pk, rejects_of, taken, _ in reversed(chain):
-        missing[rejects_of] = max(0, missing[rejects_of] - taken + missing[pk])
-    return missing[job.pk]
+    for pk, (of, taken) in sorted(later.items(), reverse=True):
+        missing[of] = max(0, missing[of] - taken + missing[pk])
+    return {pk: missing[pk] for pk in rejected}

@@ -12,7 +12,7 @@ from django.db.models import Case, Max, OuterRef, Q, Subquery, When
 from importer.models.job import ImportJob
 from importer.models.outcomes import COMPLETE_IMPORTS, outcome, outcome_words
 from importer.models.outcomes.looks import NO_NEW_FILE, THEN
-from importer.models.outcomes.reloaded_rows import rows_missing, rows_taken
+from importer.models.outcomes.reloaded_rows import missing_rows, rows_taken
 from importer.models.outcomes.runs import outcome_of_run
 from importer.models.schedule import DiscoveredFile, ScheduleRun
 from importer.models.source_file import SourceFile
@@ -63,9 +63,7 @@ def sequels(keys: Iterable[int], *, repeats: bool = True) -> dict[int, Sequel]:
     unwell = ImportJob.objects.filter(_UNWELL, pk__in=list(keys)).order_by()
     ends = list(unwell.values_list(*_ENDS, *OF_FILE))
     rejected = {pk: rows for pk, _, _, rows, *_ in ends if rows}
-    taken = rows_taken(rejected.keys())
-    whole = [pk for pk, rows in rejected.items() if taken.get(pk, 0) >= rows]
-    repaired = {pk: by for pk, job in ImportJob.objects.in_bulk(whole).items() if (by := _repaired_by(job)) is not None}
+    repaired = _repaired_by(rejected)
     failed = {
         pk: file
         for pk, status, balanced, _, _, _, *file in ends
@@ -129,14 +127,23 @@ def _dismissed(run: ScheduleRun) -> Sequel:
     return Sequel(DISMISSED, run.dismissed_by.get_username() if run.dismissed_by else "")
 
 
-def _repaired_by(job: ImportJob) -> int | None:
-    """The import that brought the last of the rejected rows, if all other rows of the file are settled."""
+def _repaired_by(rejected: Mapping[int, int]) -> dict[int, int]:
+    """The import that brought the last of the rejected rows of each, if all other rows of its file are settled.
+
+    `rejected`: how many rows each has rejected.
+    """
+    taken = rows_taken(rejected.keys())
+    whole = ImportJob.objects.in_bulk([pk for pk, rows in rejected.items() if taken.get(pk, 0) >= rows])
+    settled = {pk: job.rejected_rows for pk, job in whole.items() if _is_settled_but_for_rejects(job)}
+    repaired = [pk for pk, missing in missing_rows(settled).items() if not missing]
+    by = COMPLETE_IMPORTS.filter(rejects_of__in=repaired).order_by().values_list("rejects_of")
+    return dict(by.annotate(last=Max("pk")))
+
+
+def _is_settled_but_for_rejects(job: ImportJob) -> bool:
     unfinished = job.stages and not job.finished
-    settled = job.scan_finished and job.accounted_rows >= job.scanned_rows and not job.proof_is_broken
-    if not job.rejected_rows or unfinished or not settled or rows_missing(job):
-        return None
-    last: int | None = COMPLETE_IMPORTS.filter(rejects_of=job).aggregate(last=Max("pk"))["last"]
-    return last
+    counted = job.scan_finished and job.accounted_rows >= job.scanned_rows
+    return counted and not unfinished and not job.proof_is_broken
 
 
 def repeated_by(failed: Mapping[int, Sequence[Any]]) -> dict[int, int]:

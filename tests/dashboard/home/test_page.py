@@ -136,6 +136,21 @@ class TestLastDays:
             ("cancelled or restored", 1),
         ]
 
+    def test_what_was_settled_since_is_not_red(self, browser, admin_user):
+        failed, again, lossy, dismissed = (
+            make_job(status, chunks=1, rejected_rows=rejected, scanned_rows=3_400 + rejected)
+            for status, rejected in ((Status.FAILED, 0), (Status.SUCCEEDED, 0), (Status.SUCCEEDED, 2), (Status.FAILED, 0))
+        )
+        make_job(Status.FAILED, chunks=1)
+        ImportJob.objects.filter(pk=again.pk).update(source=failed.source)
+        ImportJob.objects.filter(pk=dismissed.pk).update(dismissed_at=timezone.now(), dismissed_by=admin_user)
+        for _ in range(2):
+            make_job(Status.SUCCEEDED, chunks=0, loaded_rows=1, rejects_of=lossy)
+        found = browser.get(reverse("home")).context["last_days"]
+        assert {part.words: part.imports for part in found.totals} == {
+            "succeeded": 3, "settled since": 3, "failed": 1,
+        }  # fmt: skip
+
     def test_the_imports_of_others_are_left_out(self, client):
         make_job(Status.SUCCEEDED, chunks=1)
         client.force_login(stranger("bob"))
