@@ -62,7 +62,7 @@ class Unwell:
 
 
 def unwell_imports() -> Unwell:
-    """Those that wait for a person, failed, or rejected rows; of those that failed with one file and table the newest."""
+    """Those that wait for a person, failed, or rejected rows; of those with one file and table the newest failure."""
     waiting = under_way().filter(Q(status=Status.UNAPPROVED) | ~Q(obstacle={}))
     found = list(unwell_lately().values_list("colour", "rejected_rows", "dismissed_at", "pk", *OF_FILE))
     failed = {pk: file for colour, _, _, pk, *file in found if colour == Colour.RED}

@@ -178,6 +178,7 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
             row["status"] = ImportJob.Status.FAILED
         words = words_of(row["status"], row["rejected_rows"], row["problem_kind"], restored=restored)
         row["outcome"] = after(words, later.get(row["pk"]))
+        row["settled"] = row["pk"] in later
         row["slower"] = slower.get(row["pk"], False)
         read = row["plain_size"] or row["size"]  # committed bytes are those of the working copy
         row["progress"] = None if row["status"] in ImportJob.ENDED else percent(row["committed_bytes"], read)

@@ -25,7 +25,7 @@ def rows_missing(job: ImportJob) -> int:
 
 def missing_rows(rejected: Mapping[int, int]) -> dict[int, int]:
     """rows_missing() of several imports, by primary key. `rejected`: how many rows each has rejected."""
-    missing: dict[int | None, int] = {**rejected}
+    missing = dict[int | None, int](rejected.items())
     later: dict[int, tuple[int | None, int]] = {}
     level = list(rejected)
     while level:

@@ -139,7 +139,7 @@ class TestLastDays:
     def test_what_was_settled_since_is_not_red(self, browser, admin_user):
         failed, again, lossy, dismissed = (
             make_job(status, chunks=1, rejected_rows=rejected, scanned_rows=3_400 + rejected)
-            for status, rejected in ((Status.FAILED, 0), (Status.SUCCEEDED, 0), (Status.SUCCEEDED, 2), (Status.FAILED, 0))
+            for status, rejected in (("failed", 0), ("succeeded", 0), ("succeeded", 2), ("failed", 0))
         )
         make_job(Status.FAILED, chunks=1)
         ImportJob.objects.filter(pk=again.pk).update(source=failed.source)
