@@ -31,6 +31,7 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "rates": {},
         "why": [],
         "attempts": [],
+        "lock_waits": [],
         "hosts": {},
         "rejects": {},
         "notices": [],

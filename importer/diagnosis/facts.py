@@ -1,7 +1,7 @@
 """What the application knows about an import, in plain values for the engine's causes."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +16,7 @@ from importer.engine.plan.option_specs import LOW
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import format_of
 from importer.jobs.lifecycle import table_owner
+from importer.jobs.lock_waits import connections_into
 from importer.models import Chunk, ImportJob
 from importer.models.outcomes.phases import last_sign, seconds_ahead
 from importer.models.outcomes.step_kinds import QUEUED
@@ -37,17 +38,14 @@ def facts_of(job: ImportJob) -> Facts:
         owner = table_owner(job)
         silent = None if job.status != Status.WAITING else silent_since(job, now)
         return replace(known, owner=owner.pk if owner else 0, silent_since=silent)
-    runs = _runs(job)
-    own = {connection for number, _, connection in runs if number == job.pk and connection}
-    if job.step_connection_id:
-        own.add(job.step_connection_id)
-    sessions = _sessions(job, runs)
+    connections = connections_into(job.target_id)
+    sessions = _sessions(job)
     disk = fullest_disk()
     arriving = job.source.arriving
     return replace(
         known,
-        connections=tuple(own),
-        others=_connections_of_others(job, runs),
+        connections=tuple(each for each, number in connections.items() if number == job.pk),
+        others={each: number for each, number in connections.items() if number != job.pk},
         workers=_workers(job, now),
         sessions=sessions,
         recent=_recent(job, now),
@@ -94,21 +92,9 @@ def _left_to_command(job: ImportJob) -> bool:
     return idle and job.target.lacks_password and not job.chunks.filter(status=Chunk.Status.LOADING).exists()
 
 
-def _runs(job: ImportJob) -> list[tuple[int, Any, int | None]]:
-    """The runs of chunks that load into the target now: import, run and connection."""
+def _sessions(job: ImportJob) -> Sessions:
     loading = Chunk.objects.filter(status=Chunk.Status.LOADING, job__target=job.target_id)
-    return list(loading.order_by().values_list("job_id", "run", "connection_id").distinct())
-
-
-def _connections_of_others(job: ImportJob, runs: Iterable[tuple[int, Any, int | None]]) -> dict[int, int]:
-    """The connections of other imports into the target, with the import's number."""
-    steps = ImportJob.objects.filter(target=job.target_id, step_connection_id__isnull=False).exclude(pk=job.pk)
-    by_step = {connection: number for number, connection in steps.values_list("pk", "step_connection_id") if connection}
-    return by_step | {connection: number for number, _, connection in runs if connection and number != job.pk}
-
-
-def _sessions(job: ImportJob, runs: Iterable[tuple[int, Any, int | None]]) -> Sessions:
-    by_job = Counter(number for number, _ in {(number, run) for number, run, _ in runs})
+    by_job = Counter(number for number, _ in loading.order_by().values_list("job_id", "run").distinct())
     pending = job.chunks.filter(status=Chunk.Status.PENDING).count() if job.status == Status.LOADING else 0
     return Sessions(job.parallelism, by_job[job.pk], job.target.ceiling, by_job.total(), pending)
 

@@ -229,6 +229,7 @@ def _timing(job: ImportJob) -> Pairs:
     if speed is None:
         return
     yield "waiting_seconds", round(speed.seconds.waiting, 3) if job.started_at else None
+    yield "lock_seconds", job.lock_seconds if job.started_at else None
     if job.rows_per_second:
         yield "rows_per_second", rounded(job.rows_per_second)
         yield "bytes_per_second", rounded_or_none(speed.bytes_per_second)

@@ -229,6 +229,7 @@ TIMING = _of(
     ("overall_rows_per_second", "Rows a second overall", Kind.ROWS_PER_SECOND),
     ("total_seconds", "Total", Kind.SECONDS),
     ("waiting_seconds", "Waiting", Kind.SECONDS),
+    ("lock_seconds", "Waiting for locks", Kind.SECONDS),
     ("scan_seconds", "Scan", Kind.SECONDS),
     ("load_seconds", "Load", Kind.SECONDS),
     ("index_seconds", "Indexes", Kind.SECONDS),

@@ -63,7 +63,7 @@ def report(
             "loaded_before": job.plan_json.get("loaded_before"),
             "approval": _approval(job),
             "priority": job.options.priority,
-            "seconds": {"wait": job.wait_seconds, **step_seconds(job)},
+            "seconds": {"wait": job.wait_seconds, "locks": job.lock_seconds, **step_seconds(job)},
             "rates": {
                 "rows_per_second": rounded_or_none(job.rows_per_second),
                 "overall_rows_per_second": rounded_or_none(
@@ -73,6 +73,7 @@ def report(
             },
             "why": list(why),
             "attempts": [_attempt(each) for each in attempts_of(job)],
+            "lock_waits": job.lock_waits_json or [],
             "hosts": _hosts(job),
             "rejects": {
                 "reasons": job.reject_reasons,

@@ -73,6 +73,8 @@ class SentBytes:
     def __init__(self, job_id: int, run: str, now: Callable[[], Times] = Times.now) -> None:
         self._job_id, self._run, self._now = job_id, run, now
         self._committed = 0
+        # How often something was sent or committed.
+        self.moves = 0
         self._written_at = float("-inf") if is_running() else float("inf")
         self._written = False
         self._expires = False
@@ -80,6 +82,7 @@ class SentBytes:
 
     def chunk_progress(self, sent: int) -> None:
         """Of the current chunk, `sent` bytes are sent."""
+        self.moves += 1
         now = self._now()
         if now.clock - self._written_at >= INTERVAL:
             self._written_at = now.clock
@@ -88,6 +91,7 @@ class SentBytes:
 
     def chunk_committed(self, length: int) -> None:
         """The current chunk, of `length` bytes, is committed."""
+        self.moves += 1
         self._committed += length
 
     def bytes_recorded(self, length: int) -> None:

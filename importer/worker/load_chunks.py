@@ -115,8 +115,8 @@ class RunLoader:
         self._loader, self._recorder, self._until = loader, recorder, until
         self._first_load: ChunkLoad | None = None
         self._connection_id = 0
-        self._keeper = LeaseKeeper.for_run(run)
-        self._sent = live_progress.SentBytes(run.job.pk, str(run.key))
+        self._sent = sent = live_progress.SentBytes(run.job.pk, str(run.key))
+        self._keeper = LeaseKeeper.for_run(run, lambda: sent.moves)
         self._left = list(run.chunks)
         self._claiming: Future[list[Chunk]] | None = None
         # Set after a shared transaction failed: each further chunk gets its own.

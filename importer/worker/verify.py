@@ -6,7 +6,7 @@ from config.telemetry import traces
 from importer.engine.errors import Problem
 from importer.engine.load import ledger, verify
 from importer.engine.load.outcome import Tally
-from importer.engine.mysql.connection import connect
+from importer.engine.mysql.connection import connect, telling
 from importer.engine.units import count_of
 from importer.jobs import lifecycle
 from importer.jobs.steps import chunk_leases
@@ -15,6 +15,7 @@ from importer.jobs.steps.staging import renew_step, staged_rows
 from importer.models import ImportJob
 from importer.queue import FollowUp
 from importer.worker.errors import as_problem
+from importer.worker.heartbeat import LockWatch
 
 
 def verify_job(job_id: int, then: FollowUp) -> None:
@@ -23,10 +24,10 @@ def verify_job(job_id: int, then: FollowUp) -> None:
     if not job:
         return
     try:
-        with traces.span("verify", job.trace):
+        with traces.span("verify", job.trace), LockWatch(job) as locks, telling(locks.connected):
             missing = set() if _is_finished(job) else lost_chunks(job)
-        if not missing and (changes := find_changes(job, lambda: renew_step(job, None))):
-            record_changes(job, changes)
+            if not missing and (changes := find_changes(job, lambda: renew_step(job, None))):
+                record_changes(job, changes)
     except Exception as error:
         then(job_id, lifecycle.step_failed(job, as_problem(error, job, job)))
         return

@@ -8,7 +8,7 @@ from dashboard.formatting import duration
 from importer import models
 from importer.models import ImportJob
 from importer.models.outcomes import attempts
-from importer.models.outcomes.phases import LEAST_WAIT, spent, wait_in
+from importer.models.outcomes.phases import LEAST_WAIT, locked_in, spent, wait_in
 
 # The units across the timeline, of which a phase has at least LEAST_UNITS.
 WIDTH = 1000
@@ -28,13 +28,20 @@ class Phase:
     runs: bool
     start: int = 0
     width: int = 0
-    # The seconds of it during which the import was paused, and those in which it waited for a worker.
+    # The seconds of it during which the import was paused, and those in which it waited for a worker, and for locks.
     paused: float = 0
     waited: float = 0
+    locked: float = 0
 
     @property
     def seconds(self) -> float:
         return (self.ended - self.began).total_seconds()
+
+    @property
+    def pauses(self) -> str:
+        """The parts of it in which nothing was done, in words; "" without one."""
+        parts = (("paused", self.paused), ("waiting", self.waited), ("waiting for locks", self.locked))
+        return ", ".join(f"{what} {duration(seconds)}" for what, seconds in parts if seconds)
 
     @property
     def took(self) -> str:
@@ -112,7 +119,9 @@ def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
     loaded = job.loaded_at if job.loaded_at and job.loaded_at >= began and not again else None
     seconds = spent(job, now)
     paused, waited = seconds[Status.PAUSED], seconds[wait_in(Status.LOADING)]
-    yield replace(_phase("Load", "load", began, loaded, end), paused=paused, waited=waited)
+    locked = seconds[locked_in(Status.LOADING)]
+    yield replace(_phase("Load", "load", began, loaded, end), paused=paused, waited=waited, locked=locked)
+    yield from _lock_waits(job, Status.LOADING)
     if loaded is None:
         return
     yield from _phases_after_load(job, loaded, end)
@@ -120,7 +129,8 @@ def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
 
 def _phases_after_load(job: ImportJob, loaded: datetime, end: datetime) -> Iterable[Phase]:
     indexing = job.status == Status.INDEXING
-    blocked = attempts.blocked_seconds(job, end)
+    locked = spent(job, end)[locked_in(Status.INDEXING)]
+    blocked = attempts.blocked_seconds(job, end) + locked
     if blocked >= LEAST_WAIT:
         waits = indexing and job.obstacle
         unblocked = loaded + timedelta(seconds=blocked)
@@ -134,7 +144,18 @@ def _phases_after_load(job: ImportJob, loaded: datetime, end: datetime) -> Itera
     if not indexing:
         seconds = spent(job, end)
         waited = seconds[wait_in(Status.FINISHING)] + seconds[wait_in(Status.VERIFYING)]
-        yield replace(_phase(_verify(job), "verify", min(built, end), job.finished_at, end), waited=waited)
+        locked = seconds[locked_in(Status.FINISHING)] + seconds[locked_in(Status.VERIFYING)]
+        verifying = _phase(_verify(job), "verify", min(built, end), job.finished_at, end)
+        yield replace(verifying, waited=waited, locked=locked)
+        yield from _lock_waits(job, Status.FINISHING, Status.VERIFYING)
+
+
+def _lock_waits(job: ImportJob, *during: str) -> Iterable[Phase]:
+    """The waits for locks of the present attempt in these statuses."""
+    for each in job.lock_waits_json or []:
+        if each["attempt"] == job.attempts and each["during"] in during:
+            began, ended = (datetime.fromisoformat(each[name]) for name in ("since", "until"))
+            yield Phase("Wait for a lock", "wait", began, ended, runs=False)
 
 
 def _verify(job: ImportJob) -> str:

@@ -2,8 +2,9 @@
 
 import ctypes
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import inf
 from types import MappingProxyType
@@ -35,6 +36,7 @@ __all__ = [
     "execute",
     "fetch_all",
     "kill",
+    "telling",
 ]
 
 # The only file name that the handler serves. No path: Debian 12's client library crashes on a name with "://"
@@ -47,6 +49,7 @@ READ_TIMEOUT = 600  # seconds without a byte from the server; a long COMMIT coun
 WRITE_TIMEOUT = 60  # seconds
 # Seconds that a connection waits for its server beyond what a session variable lets the server wait for a lock.
 LOCK_MARGIN = 60
+_TELL: ContextVar[Callable[[int], object]] = ContextVar("tell", default=lambda _: None)
 _LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
 
 # Strict mode: REPLACE and INSERT fail on bad values. LOAD DATA LOCAL without REPLACE only warns (server-behaviour.md).
@@ -174,6 +177,16 @@ def mysql_handle(connection: Connection) -> int:
 
 
 @contextmanager
+def telling(tell: Callable[[int], object]) -> Iterator[None]:
+    """In this context tell the server's number of each connection that connect() opens."""
+    token = _TELL.set(tell)
+    try:
+        yield
+    finally:
+        _TELL.reset(token)
+
+
+@contextmanager
 def connect(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[Connection]:
     """Open a connection for queries and changes, with autocommit; closed at the end.
 
@@ -184,6 +197,7 @@ def connect(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[Conn
     connection = _open(Connection, address, **options, local_infile=0, autocommit=True)
     with closing(connection), explain(str(address)):
         refuse_database(connection, address.database)
+        _TELL.get()(connection.thread_id())
         yield connection
 
 

@@ -191,6 +191,11 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
         return write_modes.stages(self.options_json.get("mode", "append"))
 
     @property
+    def lock_seconds(self) -> float:
+        """For how long it waited for locks of others, in all attempts."""
+        return round(sum((float(each["seconds"]) for each in self.lock_waits_json or []), 0.0), 3)
+
+    @property
     def followed_upload(self) -> bool:
         """Whether it got its table before the whole file had arrived, so that its load may have waited for bytes."""
         return self.awaits_bytes > 0

@@ -99,6 +99,8 @@ class WholeLife(models.Model):
     version = models.PositiveIntegerField(default=0)
     # Attempts of the job: 1, and 1 more for each retry.
     attempts = models.PositiveSmallIntegerField(default=1)
+    # The waits for locks of others, of all attempts (importer/jobs/lock_waits.py); NULL as empty.
+    lock_waits_json = models.JSONField(default=list, null=True, blank=True, editable=False)
     # How often it was paused.
     pauses = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)

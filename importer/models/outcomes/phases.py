@@ -1,8 +1,9 @@
 """What the present attempt of an import spends its time on: the one declaration of loading time.
 
-An import loads while a worker has its step or one of its chunks; it finishes and verifies likewise. The rest of the
-time in these statuses is waiting: for the first worker, after an approval or a retry, for slots that other imports
-have, without any worker, until a failed load is tried again, or for bytes of the upload.
+An import loads while a worker has its step or one of its chunks; it finishes and verifies likewise. That is without the
+time in which all its connections waited for locks of others (importer/jobs/lock_waits.py). The rest of the time in
+these statuses is waiting: for the first worker, after an approval or a retry, for slots that other imports have,
+without any worker, until a failed load is tried again, or for bytes of the upload.
 """
 
 from collections import defaultdict
@@ -19,6 +20,8 @@ Status = ImportJob.Status
 
 # The statuses in which an import waits whenever no worker works on it.
 NEED_WORKERS = (Status.LOADING, Status.FINISHING, Status.VERIFYING)
+# Those in which it may wait for locks of others.
+LOCKABLE = (*NEED_WORKERS, Status.INDEXING)
 # A shorter gap (seconds) is the change from one worker to the next, and part of the work.
 LEAST_WAIT = 1.0
 # The fields of a job that spent() reads.
@@ -30,9 +33,15 @@ def wait_in(status: str) -> str:
     return f"waiting in {status}"
 
 
+def locked_in(status: str) -> str:
+    """The key, in the seconds of an attempt, of the waiting for locks of others in a status of LOCKABLE."""
+    return f"locked in {status}"
+
+
 def all_waiting(seconds: defaultdict[str, float]) -> float:
-    """The waiting in the seconds of spent(): for an approval, for the table, and in NEED_WORKERS."""
-    return sum(seconds[each] for each in (Status.WAITING, Status.UNAPPROVED, *map(wait_in, NEED_WORKERS)))
+    """The waiting in the seconds of spent(): for an approval, for the table, in NEED_WORKERS, and for locks."""
+    names = (Status.WAITING, Status.UNAPPROVED, *map(wait_in, NEED_WORKERS), *map(locked_in, LOCKABLE))
+    return sum(seconds[each] for each in names)
 
 
 def spent(job: ImportJob, now: datetime) -> defaultdict[str, float]:

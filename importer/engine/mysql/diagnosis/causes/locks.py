@@ -47,6 +47,14 @@ def _lock(name: str) -> Cause:
 CAUSES = tuple(map(_lock, _SENTENCES))
 
 
+def lock_of_all(evidence: Evidence) -> Explanation | None:
+    """The lock of others that all the import's connections wait for; None if one of them does not wait."""
+    rows = {each.waiting for each in evidence.snapshot.row_waits} if evidence.snapshot else set()
+    if not all(each.waits_for_lock or each.id in rows for each in evidence.own):
+        return None
+    return next(filter(None, (cause.explain(evidence) for cause in CAUSES)), None)
+
+
 def _explained(cause: str, block: Block, evidence: Evidence) -> Explanation:
     holder = block.holder or (block.candidates[0] if len(block.candidates) == 1 else None)
     verb = _verb(holder.statement) if holder else ""
