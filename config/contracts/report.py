@@ -22,6 +22,7 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "files": [],
         "lines": {},
         "balanced": False,
+        "compared": None,
         "reading": None,
         "plan": None,
         "loaded_before": None,

@@ -15,6 +15,7 @@ from importer.engine.plan.option_kinds import NONE
 from importer.engine.plan.option_specs import OPTIONS, Group, OptionSpec
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.target.write_modes import COMPARING
 
 # Names in the form that differ from those of the options: this field is in MiB.
 NAMES = {"chunk_bytes": "chunk_mib"}
@@ -117,6 +118,7 @@ class OptionsForm(forms.Form):
         applies: dict[str, bool] = {
             "rows_per_statement": method not in METHODS or METHODS[method].inserts,
             "partitions": mode == "create",
+            "key": mode in COMPARING,
             "max_rejects": self.data["on_error"] == "reject",
             "max_reject_percent": self.data["on_error"] == "reject",
         }

@@ -25,13 +25,13 @@ from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
-from importer.engine.target.write_modes import MODES
+from importer.engine.target.write_modes import CHANGING, MODES
 from importer.jobs.actions.again import new_table_again, options_again
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
 from importer.preparation.request import NewTableRequest
 
 # The modes of a preset or a lab that a new import begins with.
-REPEATED_MODES = ("upsert", "atomic", "replace")
+REPEATED_MODES = (*CHANGING, "atomic", "replace")
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class NewImportForm:
         Rows of a reject file are added to those that their import has loaded.
         """
         before = self.options_before.mode if self.options_before else "append"
-        repeatable: Collection[str] = ("upsert",) if self.again else MODES if self.edited else REPEATED_MODES
+        repeatable: Collection[str] = CHANGING if self.again else MODES if self.edited else REPEATED_MODES
         return self.values.get("mode") or (before if before in repeatable else "append")
 
     @cached_property

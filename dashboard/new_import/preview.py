@@ -30,6 +30,7 @@ from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
+from importer.engine.target.write_modes import KEEPING
 from importer.jobs.rejects import downloads, origin
 from importer.jobs.rejects.corrected import HELD, dialect_of_corrected
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
@@ -387,5 +388,7 @@ def _map_and_plan(preview: Preview, table: Table, target: Target, known: Known |
         )
         preview.reading = preview.prepared.reading
     except Problem:  # The page shows it with the questions.
-        preview.reading = make_reading(profile, table, preview.mapping, preview.fillings, stated, preview.new_table)
+        preview.reading = make_reading(
+            profile, table, preview.mapping, preview.fillings, stated, preview.new_table, choices.mode in KEEPING
+        )
         raise

@@ -30,6 +30,7 @@ _DEEDS = {
     "atomic": "{rows} of {file} are added to {table} on {target}: all of them, or none.",
     "replace": "{rows} of {file} take the place of all rows of {table} on {target}.",
     "upsert": "{rows} of {file} are added to {table} on {target}, or change the rows there that have the same key.",
+    "update": "{rows} of {file} change the rows of {table} on {target} that have the same key.",
     "create": "The new table {table} is created on {target}, with {rows} of {file}.",
 }
 

@@ -58,6 +58,7 @@ def report(
             "files": [each.as_json() for each in rows_of_files(job)],
             "lines": job.skipped_lines.as_json(),
             "balanced": job.balanced,
+            "compared": job.compared_json,
             "reading": job.reading_json or None,
             "plan": _plan(job.plan),
             "loaded_before": job.plan_json.get("loaded_before"),

@@ -47,6 +47,7 @@ from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.stored import to_json
 from importer.engine.target.global_settings import check_global_variables
+from importer.engine.target.write_modes import KEEPING
 from importer.models import ImportJob, Level, SourceFile, Target
 from importer.preparation.joined_files import JoinedProfile, explain_order, join_files
 from importer.preparation.previous_imports import earlier_load, noted, past
@@ -289,7 +290,8 @@ def _reading(
     )
     if any(each.column for each in mapping) or not possible:
         check_given(mapping, context.table, request.fillings, profile.of_bytes)
-    return make_reading(profile, context.table, mapping, request.fillings, stated, context.new_table)
+    kept = bool(request.options and request.options.mode in KEEPING)
+    return make_reading(profile, context.table, mapping, request.fillings, stated, context.new_table, kept)
 
 
 def _widths(table: Table) -> tuple[int, int]:

@@ -4,6 +4,7 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from django.conf import settings
 
@@ -35,6 +36,7 @@ from importer.jobs import lifecycle
 from importer.jobs.approval import ask as ask_for_approval
 from importer.jobs.approval import is_approved
 from importer.jobs.steps import staging as job_staging
+from importer.jobs.steps.staging import record_compared
 from importer.jobs.steps.table_backup import record_backup
 from importer.jobs.transitions import release_step
 from importer.models import ImportJob
@@ -147,7 +149,9 @@ def finish_job(job_id: int, then: FollowUp) -> None:
             lifecycle.reopen(job, missing)
         else:
             with traces.span("finish", job.trace), keeper, live_progress.restoring(job.pk) as on_stage:
-                callbacks = LoadCallbacks(keeper.connected, on_stage=on_stage)
+                callbacks = LoadCallbacks(
+                    keeper.connected, on_stage=on_stage, on_compared=partial(record_compared, job)
+                )
                 tally = finish(_finishing_step(job), callbacks)
             job_staging.record_finished(job, tally, callbacks.index_seconds)
             failpoints.reach("stage.finished")

@@ -108,20 +108,23 @@ class Field:
 
 @dataclass(frozen=True)
 class UnfilledColumn:
-    """A column that no field goes into: its position in the table, and what fills it."""
+    """A column that no field goes into: its position in the table, and what fills it, or whether it stays as it is."""
 
     number: int
     column: Column
     filling: GeneratedColumn | None
+    kept: bool = False
 
     @property
     def missing(self) -> bool:
         """Whether the column must have a value, and has none."""
-        return self.column.required and not self.filling
+        return self.column.required and not (self.filling or self.kept)
 
     @property
     def otherwise(self) -> str:
         """What the column contains if nothing is chosen to fill it."""
+        if self.kept:
+            return "stays as it is"
         if self.column.required:
             return "must have a value"
         if self.column.generated:

@@ -21,6 +21,7 @@ from importer.engine.mysql.connection import connect
 from importer.engine.schema.column_types import Family
 from importer.engine.source.decisions import Standing
 from importer.engine.source.profile.profile import Profile
+from importer.engine.target.write_modes import KEEPING
 from importer.preparation.row_problems import RowProblems
 
 # Options in all selects of columns together; with more of them, a column is typed and suggested.
@@ -159,7 +160,7 @@ class Grid:
         chosen = {each.column.lower(): each for each in preview.fillings}
         columns = enumerate(preview.table.columns if preview.table else ())
         return [
-            UnfilledColumn(number, column, chosen.get(column.name.lower()))
+            UnfilledColumn(number, column, chosen.get(column.name.lower()), preview.choices.mode in KEEPING)
             for number, column in columns
             if column.name.lower() not in mapped
         ]

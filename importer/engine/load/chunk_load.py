@@ -7,6 +7,7 @@ from pathlib import Path
 
 from importer.engine.feed import hex_decoder
 from importer.engine.feed.hex_decoder import HexStatement
+from importer.engine.load.outcome import Compared
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, LoadStatements
@@ -128,11 +129,13 @@ class LoadCallbacks:
 
     `on_connect(connection_id)` is called before the transaction begins, `on_sent(bytes)` while bytes leave; both from
     the loading thread. `on_stage` is called from another thread while keys are built, which takes `index_seconds`.
+    `on_compared` is called before the transaction that changes the table commits, and may raise to end it.
     """
 
     on_connect: Callable[[int], None] = lambda _: None
     on_sent: Callable[[int], None] = lambda _: None
     on_stage: OnDdlProgress = lambda _: None
+    on_compared: Callable[[Compared], None] = lambda _: None
     index_seconds: float = 0
 
 

@@ -329,6 +329,11 @@ def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
     stopwatch.lap("review")
     isolator = BadRowIsolator(session, sender, reject_log.enforce_limit, expected_notes=screened.noted.total())
     findings = isolator.run()
+    if session.plan.staged and session.plan.staged.mode == "update":
+        from importer.engine.load.rejects.without_partner import reject_without_partner
+
+        reject_without_partner(session, sender, findings)
+        reject_log.enforce_limit(findings)
     failpoints.reach("chunk.counted")
     if session.transactional and not ledger.is_visible(connection, session.entry):
         raise TargetProblem(

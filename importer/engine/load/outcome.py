@@ -1,6 +1,6 @@
 """The outcome of a chunk in numbers: rows loaded, replaced, unchanged, skipped, rejected; reasons and timings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,21 @@ class Tally:
     @property
     def rows(self) -> int:
         return self.loaded + self.replaced + self.unchanged + self.skipped + self.rejected
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The rows of a file compared with those of the table by one key.
+
+    `new`: no row has their key. `changed`: the row with their key differs, in how many rows by each of the `columns`.
+    `repeated`: a later row of the file has their key, too, and counts instead.
+    """
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    repeated: int = 0
+    columns: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

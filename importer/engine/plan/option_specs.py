@@ -138,6 +138,17 @@ OPTIONS: tuple[OptionSpec, ...] = (
         },
     ),
     OptionSpec(
+        "key",
+        Text(),
+        "--key",
+        "Key",
+        "With --mode update: the unique key by which rows are found, by its name or its columns, such as sku or"
+        " shop,sku (default: the primary key, or the only other one that the file fills)",
+        group=Group.MODE,
+        unset="the primary key, or the only other one",
+        hints={"": "The unique key by which rows are found, by its name or its columns: sku, or shop,sku."},
+    ),
+    OptionSpec(
         "rounding",
         Choice(("notice", "reject")),
         "--rounding",

@@ -29,10 +29,11 @@ class Options:
 
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
     `max_reject_percent` of the file's rows; without these numbers, up to the larger of DEFAULT_REJECTS rows and
-    DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `rounding` concerns rows with a number, a time or a
-    text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them. `time_zone`
-    is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump, otherwise the
-    server's own. `verify` "full" reads every value back and compares it with the file.
+    DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `key` is that by which a mode that compares finds
+    rows, its name or its columns; "" is the primary key, or the only other one. `rounding` concerns rows with a number,
+    a time or a text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them.
+    `time_zone` is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump,
+    otherwise the server's own. `verify` "full" reads every value back and compares it with the file.
 
     Speed: `method`, and `rows_per_statement` for the INSERT methods. Chunks have at most `chunk_bytes` and
     `commit_rows`; each is one transaction, unless small chunks share one; `parallelism` chunks load in parallel.
@@ -50,6 +51,7 @@ class Options:
     max_rejects: int | None = None
     max_reject_percent: float | None = None
     on_duplicate: str = "fail"
+    key: str = ""
     rounding: str = "notice"
     verify: str = "counts"
     time_zone: str = ""
@@ -93,7 +95,7 @@ class Options:
 
     def appending(self) -> "Options":
         """The options for adding the rows to the table that is there, without those that only other modes have."""
-        return replace(self, mode="append", partitions=None)
+        return replace(self, mode="append", partitions=None, key="")
 
     def with_default_limit(self) -> "Options":
         """The options with the default limit of rejected rows, if they have none."""

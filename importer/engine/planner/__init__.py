@@ -7,7 +7,7 @@ load. All of them read one PlanningContext.
 
 from dataclasses import replace
 
-from importer.engine.mapping.columns import check_mapping
+from importer.engine.mapping.columns import check_given, check_mapping
 from importer.engine.mysql.connection import UTC
 from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan
@@ -123,8 +123,12 @@ def _checked(context: PlanningContext) -> PlanningContext:
     check_server(context.server)
     check_allowed(options, context.server)
     check_table(context.table, options.mode)
-    check_mapping(context.mapping, context.table, context.fillings)
-    write_modes.check_mode(options.mode, options.on_duplicate, context.table, context.dependencies, context.columns)
+    (check_given if options.mode in write_modes.KEEPING else check_mapping)(
+        context.mapping, context.table, context.fillings
+    )
+    write_modes.check_mode(
+        options.mode, options.on_duplicate, context.table, context.dependencies, context.columns, options.key
+    )
     check_session(context)
     check_staging_engine(context)
     check_foreign_keys(context)
@@ -136,6 +140,12 @@ def _staged(context: PlanningContext) -> Staged | None:
     if not context.stages:
         return None
     options = context.options
+    if options.mode in write_modes.COMPARING:
+        from importer.engine.target.comparison import plan_comparison
+
+        return plan_comparison(
+            context.job, options.mode, context.table, context.dependencies, context.columns, options.key
+        )
     return plan_staging(
         context.job,
         options.mode,

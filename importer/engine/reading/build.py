@@ -31,12 +31,14 @@ def make_reading(
     fillings: Sequence[GeneratedColumn] = (),
     stated: Stated = NOTHING,
     new_table: NewTable | None = None,
+    kept: bool = False,
 ) -> Reading:
     """The reading of the file for this table, which is `new_table` if the import makes it.
 
-    `stated`: the decisions that a user made, which are not asked for.
+    `stated`: the decisions that a user made, which are not asked for. `kept`: columns that no field goes into stay as
+    they are.
     """
-    matching = match_fields(profile, table, mapping, fillings)
+    matching = match_fields(profile, table, mapping, fillings, kept)
     given = range(len(mapping)) if stated.mapping else stated.formats
     of_values = column_decisions(profile, table, mapping, given, is_new=new_table is not None)
     if new_table and not stated.mapping:

@@ -24,7 +24,7 @@ class Matching:
     """The fields of a file and the columns of a table that they go into.
 
     `unmatched`: positions (from 0) of fields without a column. `unfilled`: columns that neither a field nor the import
-    fills, and that the server does not number or compute.
+    fills, and that the server does not number or compute; `kept`: they stay as they are.
     """
 
     profile: Profile
@@ -32,6 +32,7 @@ class Matching:
     mapping: Sequence[ColumnMapping]
     unmatched: tuple[int, ...]
     unfilled: tuple[Column, ...]
+    kept: bool = False
 
     @property
     def unmatched_names(self) -> tuple[str, ...]:
@@ -63,9 +64,13 @@ class Matching:
 
 
 def match_fields(
-    profile: Profile, table: Table, mapping: Sequence[ColumnMapping], fillings: Sequence[GeneratedColumn]
+    profile: Profile,
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    fillings: Sequence[GeneratedColumn],
+    kept: bool = False,
 ) -> Matching:
-    """Compare the fields with the columns of the table."""
+    """Compare the fields with the columns of the table. `kept`: those that no field goes into stay as they are."""
     filled = {each.column.lower() for each in mapping} | {each.column.lower() for each in fillings}
     return Matching(
         profile,
@@ -77,6 +82,7 @@ def match_fields(
             for column in table.fillable_columns
             if column.name.lower() not in filled and not column.auto_increment
         ),
+        kept,
     )
 
 
@@ -92,7 +98,10 @@ def field_decisions(matching: Matching, stated: Stated) -> tuple[Decision, ...]:
     names = ", ".join(column.name for column in matching.unfilled)
     # MariaDB reports the default NULL as the text "NULL".
     defaults = [column.default not in (None, "NULL") for column in matching.unfilled]
-    left = "their default" if all(defaults) else "NULL or their default" if any(defaults) else "NULL"
+    if matching.kept:
+        left = "as they are"
+    else:
+        left = "their default" if all(defaults) else "NULL or their default" if any(defaults) else "NULL"
     evidence = f"No field of the file goes into {names}: {left}."
     return (*matched, *unmatched, Decision("unfilled_columns", f"{names}: {left}", Standing.RULE, evidence))
 

@@ -61,6 +61,16 @@ _CHECKS = (
     "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
     " AND CONSTRAINT_TYPE = 'CHECK' AND VERSION() NOT LIKE '%%MariaDB%%' ORDER BY CONSTRAINT_NAME"
 )
+# The names and conditions of a table's CHECKs; those of MariaDB that belong to a column go with its definition.
+_CHECKS_OF_MARIADB = (
+    "SELECT CONSTRAINT_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS"
+    " WHERE CONSTRAINT_SCHEMA = %s AND TABLE_NAME = %s AND LEVEL = 'Table'"
+)
+_CHECKS_OF_MYSQL = (
+    "SELECT CONSTRAINT_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS"
+    " JOIN information_schema.TABLE_CONSTRAINTS USING (CONSTRAINT_SCHEMA, CONSTRAINT_NAME)"
+    " WHERE CONSTRAINT_SCHEMA = %s AND TABLE_NAME = %s AND CONSTRAINT_TYPE = 'CHECK'"
+)
 # MariaDB has no such table (error 1109).
 _HISTOGRAMS = (
     "SELECT COLUMN_NAME FROM information_schema.COLUMN_STATISTICS WHERE SCHEMA_NAME = %s AND TABLE_NAME = %s"
@@ -113,6 +123,13 @@ def read_dependencies(connection: Connection, schema: str, name: str) -> TableDe
         versioned=bool(_names(connection, _VERSIONED, schema, name)),
         triggers_hidden=not _names(connection, _SEES_TRIGGERS, schema, schema, name),
     )
+
+
+def read_checks(connection: Connection, schema: str, name: str) -> list[tuple[str, str]]:
+    """The names and conditions of the table's own CHECKs; the conditions have each column in backticks."""
+    mariadb = bool(fetch_all(connection, "SELECT 1 FROM DUAL WHERE VERSION() LIKE '%%MariaDB%%'"))
+    rows = fetch_all(connection, _CHECKS_OF_MARIADB if mariadb else _CHECKS_OF_MYSQL, (schema, name))
+    return [(str(check), text.decode() if isinstance(text, bytes) else str(text)) for check, text in rows]
 
 
 def next_auto_increment(connection: Connection, schema: str, name: str) -> int | None:

@@ -85,12 +85,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Key:
-    """An index, with its columns in order. `kind` is the server's INDEX_TYPE: BTREE, FULLTEXT, SPATIAL..."""
+    """An index, with its columns in order. `kind` is the server's INDEX_TYPE: BTREE, FULLTEXT, SPATIAL...
+
+    `prefixed`: it has only the first characters of a column.
+    """
 
     name: str
     columns: tuple[str, ...]
     unique: bool
     kind: str = "BTREE"
+    prefixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -309,14 +313,17 @@ def _column(name: str, type_: Any, nullable: str, default: Any, extra: str, char
 def _keys(connection: Connection, schema: str, name: str) -> tuple[Key, ...]:
     rows = fetch_all(
         connection,
-        "SELECT INDEX_NAME, NON_UNIQUE, INDEX_TYPE, COLUMN_NAME FROM information_schema.STATISTICS"
+        "SELECT INDEX_NAME, NON_UNIQUE, INDEX_TYPE, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS"
         " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY INDEX_NAME, SEQ_IN_INDEX",
         (schema, name),
     )
     columns: dict[tuple[str, bool, str], list[str]] = {}
-    for index, non_unique, kind, column in rows:
+    for index, non_unique, kind, column, _ in rows:
         columns.setdefault((index, not non_unique, _text(kind)), []).append(column or "(expression)")
-    return tuple(Key(index, tuple(names), unique, kind) for (index, unique, kind), names in columns.items())
+    prefixed = {index for index, _, _, _, length in rows if length}
+    return tuple(
+        Key(index, tuple(names), unique, kind, index in prefixed) for (index, unique, kind), names in columns.items()
+    )
 
 
 def _stored_generated(connection: Connection, schema: str, name: str) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ from MySQLdb.constants import ER
 
 from importer.engine.mysql.connection import Connection, execute
 from importer.engine.mysql.quoting import quote_name, quote_table
-from importer.engine.schema.dependencies import TableDependencies
+from importer.engine.schema.dependencies import TableDependencies, read_checks
 from importer.engine.schema.indexes import KeyDefinition, definition_besides_keys, drop_statement
-from importer.engine.schema.table import Column, Table, read_digest
+from importer.engine.schema.table import Column, Table, read_digest, read_table
 from importer.engine.target import write_modes
 
 # Columns with the position of a staged row in the file: its chunk, and a number that grows within the chunk. They are
@@ -22,6 +22,13 @@ from importer.engine.target import write_modes
 CHUNK = "millrace_chunk"
 ROW = "millrace_row"
 NUMBERING = (f"{CHUNK} = @{CHUNK}", f"{ROW} = UUID_SHORT()")
+
+# What a staged row is to the table, in the modes that compare them (comparison.py), and the key that it is found by.
+STATE = "millrace_state"
+KEY = "millrace_key"
+
+# ER_CHECK_CONSTRAINT_NOT_FOUND (MySQL).
+CHECK_NOT_FOUND = 3940
 
 # The column of the invisible primary key that MySQL gives to a table without one (sql_generate_invisible_primary_key).
 OWN_KEY = "my_row_id"
@@ -37,7 +44,8 @@ class Staged:
     InnoDB its keys before `finish`; each statement may be repeated. `later` are the names of the keys that it gets only
     at the end. `definition` is that of the table that mode replace replaces, from the moment when the staging table was
     made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the columns of each key
-    on which its rows may clash.
+    on which its rows may clash; in a mode that compares, of the one key that rows are found by. Such a mode sets the
+    columns `changed` where one of the `differences` is true (comparison.py).
     """
 
     mode: str
@@ -53,6 +61,13 @@ class Staged:
     definition: str = ""
     columns: tuple[str, ...] = ()
     keys: tuple[tuple[str, ...], ...] = ()
+    changed: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+
+    @property
+    def compares(self) -> bool:
+        """Whether the mode compares the staged rows with those of the table."""
+        return self.mode in write_modes.COMPARING
 
 
 def staging_name(job: str) -> str:
@@ -112,7 +127,7 @@ def plan_staging(
     else:
         nullable = staging_table.nullable
         clauses = [*_without_slow_keys(table, nullable), *_with_nullable(table, dependencies, nullable)]
-        alter = _numbering_clauses(table, dependencies) if numbered else ", ".join(clauses)
+        alter = numbering_clauses(table, dependencies) if numbered else ", ".join(clauses)
         make = (f"CREATE TABLE {stage} LIKE {target}", *([f"ALTER TABLE {stage} {alter}"] if alter else []))
         finish = _merge(mode, on_duplicate, table, dependencies, stage, target, columns)
     settle: tuple[str, ...] = ()
@@ -155,7 +170,7 @@ def _with_nullable(table: Table, dependencies: TableDependencies, nullable: str)
     """
     if not nullable:
         return []
-    parts = _with_null(table.column(nullable))
+    parts = with_null(table.column(nullable))
     if nullable in table.primary_key:
         parts += ["DROP PRIMARY KEY", f"ADD UNIQUE KEY ({', '.join(map(quote_name, table.primary_key))})"]
         if not dependencies.partitioned:
@@ -163,7 +178,7 @@ def _with_nullable(table: Table, dependencies: TableDependencies, nullable: str)
     return parts
 
 
-def _with_null(column: Column) -> list[str]:
+def with_null(column: Column) -> list[str]:
     """ALTER TABLE clauses that let an AUTO_INCREMENT column have NULL.
 
     MySQL does not change the column of its own primary key, but drops it (manual, Generated Invisible Primary Keys).
@@ -173,13 +188,16 @@ def _with_null(column: Column) -> list[str]:
     return [f"DROP COLUMN {name}", f"ADD COLUMN {definition}"] if column.name == OWN_KEY else [f"MODIFY {definition}"]
 
 
-def _numbering_clauses(table: Table, dependencies: TableDependencies) -> str:
-    """ALTER TABLE clauses that drop all keys, so that no row is refused, and add a primary key in the file's order."""
+def numbering_clauses(table: Table, dependencies: TableDependencies, more: Sequence[str] = ()) -> str:
+    """ALTER TABLE clauses that drop all keys, so that no row is refused, and add a primary key in the file's order.
+
+    `more` are further clauses.
+    """
     parts = ["DROP PRIMARY KEY" if key.name == "PRIMARY" else f"DROP KEY {quote_name(key.name)}" for key in table.keys]
     # Nullable, because 0 and NULL of the file must reach the target unchanged: the target assigns the numbers.
-    parts += [clause for each in table.columns if each.auto_increment for clause in _with_null(each)]
+    parts += [clause for each in table.columns if each.auto_increment for clause in with_null(each)]
     parts += [f"ADD COLUMN {CHUNK} INT UNSIGNED NOT NULL", f"ADD COLUMN {ROW} BIGINT UNSIGNED NOT NULL"]
-    parts += [f"ADD PRIMARY KEY ({CHUNK}, {ROW})"]
+    parts += [f"ADD PRIMARY KEY ({CHUNK}, {ROW})", *more]
     return ", ".join(parts) + (" REMOVE PARTITIONING" if dependencies.partitioned else "")
 
 
@@ -200,7 +218,8 @@ def _merge(
     sql += f"\nORDER BY {CHUNK}, {ROW}"
     if word == "REPLACE":
         return sql
-    changed = write_modes.updated_columns(table, dependencies, columns) if mode == "upsert" else ()
+    keys = write_modes.clashing_keys(table, columns)
+    changed = write_modes.updated_columns(table, dependencies, columns, keys) if mode == "upsert" else ()
     if changed:
         updates = ", ".join(f"{quote_name(column)} = staged.{quote_name(column)}" for column in changed)
     else:  # A column set to itself leaves the existing row unchanged; other errors than duplicates are still raised.
@@ -223,13 +242,39 @@ def create(connection: Connection, schema: str, job: str, staged: Staged) -> str
     Each statement does all or nothing and fails harmlessly the second time, so a worker that was considered dead may
     repeat them while chunks load. Raises the server's errors, such as 1142 for a missing privilege.
     """
-    for statement in staged.make:
-        try:
-            execute(connection, statement)
-        except MySQLdb.Error as error:
-            if error.args[0] not in (ER.TABLE_EXISTS_ERROR, ER.DUP_FIELDNAME, ER.CANT_DROP_FIELD_OR_KEY):
-                raise
+    for number, statement in enumerate(staged.make):
+        if number and staged.compares:
+            _drop_blind_checks(connection, schema, staging_name(job), staged.columns)
+        _execute_again(connection, statement)
     return read_digest(connection, schema, staging_name(job))
+
+
+def _execute_again(connection: Connection, statement: str) -> None:
+    """Run a statement that makes a part of the staging table, which may be there already."""
+    try:
+        execute(connection, statement)
+    except MySQLdb.Error as error:
+        if error.args[0] not in (
+            *(ER.TABLE_EXISTS_ERROR, ER.DUP_FIELDNAME, ER.CANT_DROP_FIELD_OR_KEY),
+            *(ER.DUP_KEYNAME, CHECK_NOT_FOUND),
+        ):
+            raise
+
+
+def _drop_blind_checks(connection: Connection, schema: str, stage: str, columns: Sequence[str]) -> None:
+    """Drop the CHECKs of a staging table that name columns which the import does not fill.
+
+    They would judge rows by values that the rows of the target table do not have; those are checked when they change.
+    """
+    filled = {name.lower() for name in columns}
+    blind = [
+        f"`{each.name.lower()}`"
+        for each in read_table(connection, schema, stage).columns
+        if each.name.lower() not in filled
+    ]
+    for name, clause in read_checks(connection, schema, stage):
+        if any(each in clause.lower() for each in blind):
+            _execute_again(connection, f"ALTER TABLE {quote_table(schema, stage)} DROP CONSTRAINT {quote_name(name)}")
 
 
 def number_rows(connection: Connection, chunk: int) -> None:

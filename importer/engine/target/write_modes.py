@@ -12,12 +12,19 @@ MODES: dict[str, str] = {
     "atomic": "Add all rows or none, in one transaction at the end.",
     "replace": "Put the file's rows in place of the table's, in one instant. The old table is kept for a restore.",
     "upsert": "Add new rows, and change those whose key is there. The last row in the file wins.",
+    "update": "Change rows that are there, in the file's columns only. A row with an unknown key is rejected.",
     "create": "Make a new table from the file's types.",
 }
 # Measured: docs/server-behaviour.md, Modes.
 MERGE_COST = "two to three times as long as"
-MERGING = ("atomic", "upsert")
+# The modes that compare the staged rows with those of the table, by one key, and write only what differs.
+COMPARING = ("update",)
+MERGING = ("atomic", "upsert", *COMPARING)
+# The modes that change rows whose key is there.
+CHANGING = ("upsert", *COMPARING)
 SWAPPING = ("replace", "create")
+# The modes that leave the columns that the file does not have as they are.
+KEEPING = ("update",)
 # The modes that add every row, also one that is in the table already, unless a key refuses it.
 ADDING = ("append", "atomic")
 
@@ -29,7 +36,7 @@ def stages(mode: str) -> bool:
 
 def numbers_rows(mode: str, on_duplicate: str) -> bool:
     """Whether each staged row needs its position in the file, because the order of rows decides which one wins."""
-    return mode == "upsert" or (mode == "atomic" and on_duplicate != "fail")
+    return mode in CHANGING or (mode == "atomic" and on_duplicate != "fail")
 
 
 def loads_in_order(mode: str, on_duplicate: str) -> bool:
@@ -41,18 +48,24 @@ def loads_in_order(mode: str, on_duplicate: str) -> bool:
 
 
 def check_mode(
-    mode: str, on_duplicate: str, table: Table, dependencies: TableDependencies, columns: Sequence[str]
+    mode: str, on_duplicate: str, table: Table, dependencies: TableDependencies, columns: Sequence[str], key: str = ""
 ) -> None:
     """Raise Problem, with the reason and advice, if the mode cannot preserve the table's keys and `dependencies`.
 
-    `columns` are those that the import fills.
+    `columns` are those that the import fills, `key` the one that is asked for, "" for none.
     """
     if mode not in MODES:
         raise Problem(f"mode is {mode!r}.", advice=f"Choose one of {', '.join(MODES)}.")
-    if mode == "upsert" and on_duplicate != "fail":
+    if mode in CHANGING and on_duplicate != "fail":
         raise Problem(
-            f"Upsert updates the rows whose key exists, which contradicts on_duplicate {on_duplicate}.",
+            f"Mode {mode} changes the rows whose key exists, which contradicts on_duplicate {on_duplicate}.",
             advice="Leave on_duplicate out, or choose mode atomic.",
+        )
+    if key and mode not in COMPARING:
+        raise Problem(
+            f"Mode {mode} finds rows by every unique key, not by {key} alone.",
+            advice=f"Leave the key out, or choose mode {' or '.join(COMPARING)}.",
+            option="key",
         )
     if stages(mode) and dependencies.versioned:
         raise TargetProblem(
@@ -63,7 +76,14 @@ def check_mode(
         check_swap(table.name, dependencies, "Choose mode upsert or atomic, or drop them first.")
     if on_duplicate == "replace" and mode != "create":
         _check_deleting(table, dependencies)
-    if numbers_rows(mode, on_duplicate):
+    if mode in COMPARING:
+        found = matching_key(mode, table, columns, key)
+        if mode == "update" and not updated_columns(table, dependencies, columns, (found,)):
+            raise Problem(
+                f"The file has nothing to change but the key {found.name} ({', '.join(found.columns)}).",
+                advice="Let a field go into another column, too.",
+            )
+    elif numbers_rows(mode, on_duplicate):
         _check_changing(mode, on_duplicate, table, dependencies, columns)
 
 
@@ -139,13 +159,53 @@ def clashing_keys(table: Table, columns: Sequence[str]) -> tuple[Key, ...]:
     return tuple(key for key in table.keys if key.unique and not never_equal & {name.lower() for name in key.columns})
 
 
-def updated_columns(table: Table, dependencies: TableDependencies, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns, of those that the import fills, that an upsert sets in a row whose key exists.
+def matching_key(mode: str, table: Table, columns: Sequence[str], wanted: str = "") -> Key:
+    """The key by which the rows of the file find those of the table, in a mode that compares them.
+
+    The `wanted` one, by its name or its columns; else the primary key, or the only unique key, whose columns the import
+    fills. Raises Problem if there is no such key, or more than one.
+    """
+    filled = {name.lower() for name in columns}
+    usable = [
+        key
+        for key in table.keys
+        if key.unique and not key.prefixed and filled >= {each.lower() for each in key.columns}
+    ]
+    if wanted:
+        names = {name.strip().lower() for name in wanted.split(",")}
+        for key in usable:
+            if {key.name.lower()} == names or {name.lower() for name in key.columns} == names:
+                return key
+        raise Problem(
+            f"{table.name} has no primary or unique key {wanted} whose columns all have values from the file.",
+            advice=_keys_advice(table),
+            option="key",
+        )
+    usable = [key for key in usable if key.name == "PRIMARY"] or usable
+    if not usable:
+        raise Problem(
+            f"Mode {mode} needs a primary or unique key of {table.name} whose columns all have values from the file.",
+            advice=_keys_advice(table),
+        )
+    if len(usable) > 1:
+        named = ", ".join(f"{key.name} ({', '.join(key.columns)})" for key in usable)
+        raise Problem(
+            f"{table.name} has {len(usable)} unique keys by which its rows can be found: {named}.",
+            advice=f"Say which one: --key {usable[0].name}.",
+            option="key",
+        )
+    return usable[0]
+
+
+def updated_columns(
+    table: Table, dependencies: TableDependencies, columns: Sequence[str], keys: Sequence[Key]
+) -> tuple[str, ...]:
+    """The columns, of those that the import fills, that are set in a row whose key exists: one of `keys`.
 
     Of the key those whose equal values may be different texts: ann and Ann, or two that differ behind the key's prefix.
     None of the key if foreign keys point at the table: the server would refuse the row, or change or detach theirs.
     """
-    in_keys = {name.lower() for key in clashing_keys(table, columns) for name in key.columns}
+    in_keys = {name.lower() for key in keys for name in key.columns}
     kept = {name for name in in_keys if dependencies.referenced_by or not _spells_differently(table, name)}
     return tuple(column for column in columns if column.lower() not in kept)
 
@@ -163,11 +223,11 @@ def _keys_advice(table: Table) -> str:
 
 
 def explain(
-    mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str]
+    mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str], wanted: str = ""
 ) -> Iterator[tuple[str, str, bool]]:
     """What the mode does, and its effect on the table's dependencies: what, why, and whether it costs time.
 
-    `columns` are those that the import fills.
+    `columns` are those that the import fills, `wanted` the key that is asked for.
     """
     if mode == "atomic":
         yield (
@@ -183,6 +243,18 @@ def explain(
             f" inserts its rows in that order at the end, all of them or none: that takes {MERGE_COST} mode append",
             True,
         )
+    elif mode == "update":
+        key = matching_key(mode, table, columns, wanted)
+        yield (
+            f"Rows are found by {key.name} ({', '.join(key.columns)}), and changed where a value differs",
+            "the chunks load into a staging table, where a row whose key is unknown is rejected; one transaction"
+            " compares them with the table and writes what differs, all of it or nothing. Of one key the last row wins",
+            False,
+        )
+        filled = {name.lower() for name in columns}
+        others = [column.name for column in table.fillable_columns if column.name.lower() not in filled]
+        if others:
+            yield f"Other columns stay as they are: {', '.join(others)}", "the file does not have them", False
     elif mode == "replace":
         yield (
             "The new rows take the table's place in one instant",
@@ -192,12 +264,12 @@ def explain(
         )
     elif mode == "create":
         yield "The table appears with all of its rows", "they load into a staging table, which is renamed", False
-    for what, why in _effects_on_dependencies(mode, table, dependencies, columns):
+    for what, why in _effects_on_dependencies(mode, table, dependencies, columns, wanted):
         yield what, why, False
 
 
 def _effects_on_dependencies(
-    mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str]
+    mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str], wanted: str
 ) -> Iterator[tuple[str, str]]:
     if mode == "replace":
         if dependencies.triggers_hidden:
@@ -226,9 +298,11 @@ def _effects_on_dependencies(
             yield "Generated columns stay", "the new table is made like the old one"
         yield from _numbers_of_replacing(table, columns)
     if mode in MERGING:
-        in_keys = [name for key in clashing_keys(table, columns) for name in key.columns]
+        changed = " that differs" if mode in COMPARING else ""
+        keys = (matching_key(mode, table, columns, wanted),) if changed else clashing_keys(table, columns)
+        in_keys = [name for key in keys for name in key.columns]
         if (
-            mode == "upsert"
+            mode in CHANGING
             and dependencies.referenced_by
             and any(_spells_differently(table, name) for name in in_keys)
         ):
@@ -239,10 +313,10 @@ def _effects_on_dependencies(
         if dependencies.foreign_keys:
             yield (
                 f"Foreign keys are checked: {', '.join(dependencies.foreign_keys)}",
-                "by the finishing step, for every row",
+                f"by the finishing step, for every row{changed}",
             )
-        if dependencies.triggers:
-            yield f"Triggers fire: {', '.join(dependencies.triggers)}", "in the finishing step, for every row"
+        if triggers := dependencies.updating if mode == "update" else dependencies.triggers:
+            yield f"Triggers fire: {', '.join(triggers)}", f"in the finishing step, for every row{changed}"
 
 
 def _numbers_of_replacing(table: Table, columns: Sequence[str]) -> Iterator[tuple[str, str]]:

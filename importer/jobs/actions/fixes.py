@@ -15,6 +15,7 @@ from importer.engine.errors import Problem
 from importer.engine.load.rejects.fixes import RejectedCell, cells, fixed_record
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.source.records.refused import is_marked
+from importer.engine.target.write_modes import CHANGING
 from importer.jobs.actions.again import options_again, request_of
 from importer.jobs.actions.commands import create, start
 from importer.jobs.rejects import downloads, origin
@@ -161,7 +162,7 @@ def _take(
 ) -> ImportJob:
     """Create the import of the corrected rows, and note with each that it is taken. Both or none of it."""
     options = options_again(job)
-    into_table = options if options.mode == "upsert" else options.appending()
+    into_table = options if options.mode in CHANGING else options.appending()
     options = replace(into_table, on_error="reject").without_limit()
     dialect = job.file_dialect.of_rejects
     request = replace(request_of(job), options=options, new_table=None, dialect=dialect, fillings=fillings)

@@ -6,7 +6,8 @@ from django.conf import settings
 from django.db.models import Case, F, QuerySet, Sum, Value, When
 from django.utils import timezone
 
-from importer.engine.load.outcome import Tally
+from importer.engine.errors import Cancelled
+from importer.engine.load.outcome import Compared, Tally
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
@@ -105,6 +106,12 @@ def _wanted(job: ImportJob) -> QuerySet[ImportJob]:
 def staged_rows(job: ImportJob) -> int:
     """The rows that the job's chunks have put into its staging table."""
     return int(_sum(job, "loaded_rows"))
+
+
+def record_compared(job: ImportJob, compared: Compared) -> None:
+    """Record what the file changes, before it does. Raises Cancelled if the finishing step is no longer wanted."""
+    if not _wanted(job).update(compared_json=to_json(compared)):
+        raise Cancelled("The finishing step is no longer wanted.", where=str(job))
 
 
 def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> bool:

@@ -248,6 +248,9 @@ class LoadedRows(models.Model):
     unchanged_rows = models.BigIntegerField(default=0)
     skipped_rows = models.BigIntegerField(default=0)
     rejected_rows = models.BigIntegerField(default=0)
+    # What the file changes, in a mode that compares it with the table (importer.engine.load.outcome.Compared as JSON),
+    # recorded before the finishing step commits. NULL: not compared.
+    compared_json = models.JSONField(default=None, null=True, blank=True, editable=False)
     committed_bytes = models.BigIntegerField(default=0)
     # Reasons for rejected or skipped rows, and counted changes of values (shapes: importer.jobs.rejects.counts).
     reject_reasons = models.JSONField(default=list, blank=True)

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
+from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
 from tests.dashboard.new_import.grid.test_grid import press
@@ -34,7 +35,7 @@ def basis(html):
 class TestModes:
     def test_append_is_the_one_to_begin_with(self, browser, user, target):
         html = show(browser, uploaded(user, ITEMS, "items.csv")).content.decode()
-        assert html.count('name="mode"') == 5
+        assert html.count('name="mode"') == len(MODES)
         assert 'value="append" checked' in html
 
     def test_the_plan_of_a_mode_that_stages_shows_all_its_statements(self, browser, user, target):

@@ -13,6 +13,7 @@ from importer.engine.load.rejects.server_warnings import (
     by_number,
     by_trace,
 )
+from importer.engine.source.records.row_error import RowError
 
 WarningsByRow = Mapping[int, ServerWarning]
 
@@ -50,14 +51,14 @@ class LoadResult:
 
 @dataclass
 class ServerFindings:
-    """The server's warnings about the chunk, by row (from 0).
+    """What the server has found about the chunk, by row (from 0).
 
     `refused` rows are rejected, `skipped` ones are duplicates that the options allow to skip. `noted` counts values, by
     column, that lost digits or trailing spaces; None if the server had more Notes than its list shows, but as many as
     were expected. `deleted` rows were replaced by new ones, `unchanged` ones met equal rows.
     """
 
-    refused: dict[int, ServerWarning] = field(default_factory=dict)
+    refused: dict[int, RowError | ServerWarning] = field(default_factory=dict)
     skipped: dict[int, ServerWarning] = field(default_factory=dict)
     noted: Counter[str] | None = field(default_factory=Counter)
     deleted: int = 0

@@ -16,6 +16,8 @@ SKIPPED_HOUR = 1299  # ER_WARN_INVALID_TIMESTAMP
 MISMATCHES = (1265, 1292, 1366, 1406)
 NO_PARENT = (1216, 1452)
 ROW_TOO_LARGE = 1118
+# The code of a row whose key no row of the table has, where rows are only changed.
+UNKNOWN_KEY = "unknown key"
 MOST_COLUMNS_NAMED = 3
 
 _KEY = re.compile(r"for key '(.*)'$")

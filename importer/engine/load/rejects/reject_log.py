@@ -11,10 +11,10 @@ from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tall
 from importer.engine.load.rejects.explain import Explanation, RowProblems
 from importer.engine.load.rejects.load_result import ServerFindings
 from importer.engine.load.rejects.prescreen import Prescreen
-from importer.engine.load.rejects.reasons import on_reading
+from importer.engine.load.rejects.reasons import UNKNOWN_KEY, on_reading
 from importer.engine.load.rejects.reject_files import RejectedRow, reject_paths, remove_reject_files, write_reject_files
 from importer.engine.load.rejects.sender import Sender
-from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
+from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT, ServerWarning
 from importer.engine.schema.table import read_table
 from importer.engine.source.chunks.joined import line_end_of
 from importer.engine.source.records.row_error import RowError, shortened
@@ -24,6 +24,9 @@ from importer.engine.validation.unreadable import conversions
 # The most rows that a message names one by one; the others are counted.
 NAMED_ROWS = 20
 
+UNKNOWN_KEY_ADVICE = (
+    "Leave such rows out with --on-error reject, which keeps them to look at. If they are new, mode upsert adds them."
+)
 CUT_OFF = "Digits or trailing spaces that the column has no room for were cut off."
 
 
@@ -112,9 +115,9 @@ class RejectLog:
         start = (None if in_chunk else searched_from) or (source.chunk.offset, source.chunk.first_line)
         among = conversions(plan.exactness.validator.rules) if plan.exactness else ()
         explanation = Explanation(source, self.sender.rows, plan.fields, table, plan.final_table, among)
-        problems = {**findings.refused, **findings.skipped}
-        first = sorted(row for row, warning in problems.items() if warning.code == DUPLICATE)[:NAMED_ROWS]
-        return explanation.with_earlier_lines(*start, {row: problems[row] for row in first})
+        problems = {**findings.refused, **findings.skipped}.items()
+        same = {row: each for row, each in problems if isinstance(each, ServerWarning) and each.code == DUPLICATE}
+        return explanation.with_earlier_lines(*start, {row: same[row] for row in sorted(same)[:NAMED_ROWS]})
 
     def _named(self, findings: ServerFindings) -> tuple[BadRow, ...]:
         problems = self._problems(findings)
@@ -125,11 +128,14 @@ class RejectLog:
     def _refused(self, findings: ServerFindings, count: int) -> RowsRefused:
         rows = self._named(findings)
         first = rows[0]
+        problems = self._problems(findings)
+        unknown = problems[min(problems)].code == UNKNOWN_KEY
+        advice = UNKNOWN_KEY_ADVICE if unknown else _advice(first.code)
         column = f", column {first.column}" if first.column else ""
         return RowsRefused(
             f"{first.reason} ({'value' if first.column else 'row'} {shortened(first.value)})",
             where=f"line {first.line:,}{column}",
-            advice=f"{_advice(first.code)} Nothing was kept of this chunk ({self._lines()}).",
+            advice=f"{advice} Nothing was kept of this chunk ({self._lines()}).",
             rows=rows,
             bad_rows=count,
         )

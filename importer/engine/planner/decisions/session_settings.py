@@ -12,7 +12,7 @@ from importer.engine.plan.server_file import LONGEST_SILENCE
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.time_zone import session_zone
 from importer.engine.schema.table import Key
-from importer.engine.target.write_modes import SWAPPING
+from importer.engine.target.write_modes import CHANGING, SWAPPING
 
 # A LOCK TABLES waits for every other import on the target; by default the servers let it wait for a day or a year.
 LOCK_WAIT = 50  # seconds
@@ -56,7 +56,7 @@ def check_session(context: PlanningContext) -> None:
             option="unique_checks",
         )
     blind = "" if options.unique_checks else _blind_keys(context)
-    if blind and (options.on_duplicate != "fail" or options.mode == "upsert"):
+    if blind and (options.on_duplicate != "fail" or options.mode in CHANGING):
         raise Problem(
             f"With unique_checks off the server does not see every duplicate in {blind}: it would store both rows"
             " where one is to be skipped, replaced or changed.",

@@ -10,7 +10,7 @@ from importer.engine.target import write_modes
 def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
     """Explains what the import does with the table, its dependencies, and rows that the table refuses."""
     options, table = context.options, context.table
-    for effect in write_modes.explain(options.mode, table, context.dependencies, context.columns):
+    for effect in write_modes.explain(options.mode, table, context.dependencies, context.columns, options.key):
         yield Reason(*effect)
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from importer.engine.target.write_modes import MODES
 from importer.management.command_line.help.completion import script
 from importer.management.command_line.help.completion_places import SHELLS
 from importer.management.terminal.words import WORDS
@@ -31,7 +32,7 @@ def test_bash_completes_words_verbs_and_options():
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("millrace load --mode ", {"append", "atomic", "replace", "upsert", "create"}),
+        ("millrace load --mode ", {*MODES}),
         ("millrace load a.csv --mode=at", {"atomic"}),
         ("millrace load mysql://loader@db:3306/sales.t --on-error r", {"reject"}),
         ("millrace load ", set()),

@@ -75,7 +75,7 @@ def finish(step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
     with connect_loader(step.address, READ_TIMEOUT, step.plan.session) as connection:
         callbacks.on_connect(connection.thread_id())
         if step.staged.mode in write_modes.MERGING:
-            return _merge(connection, step)
+            return _merge(connection, step, callbacks)
         return _swap(connection, step, callbacks)
 
 
@@ -87,11 +87,14 @@ def is_done(connection: Connection, job: str, plan: ImportPlan) -> bool:
     return plan.staged.mode in write_modes.SWAPPING and _is_swapped(connection, job, plan)
 
 
-def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
+def _merge(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
+    from importer.engine.load.finish import changes
     from importer.engine.load.readback import merged_rows
 
     readback = step.plan.readback
     into = readback and replace(readback, table=step.staged.table)
+    if step.staged.compares:
+        execute(connection, changes.ISOLATION)
     merged_rows.begin(connection, into)
     entry = ledger.Entry(step.job, ledger.FINISH, step.attempt, step.rows, 0, "")
     if not ledger.insert(connection, entry):
@@ -99,7 +102,7 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
         return ledger.read_tally(connection, step.job, ledger.FINISH)
     _check_merged(connection, step.plan)
     failpoints.reach("merge.entered")
-    tally = _insert(connection, step)
+    tally = _change(connection, step, callbacks) if step.staged.compares else _insert(connection, step)
     ledger.record_tally(connection, entry, tally)
     identity = read_identity(connection, step.plan.schema, step.staged.table)
     ledger.record_identity(connection, step.job, ledger.FINISH, identity)
@@ -115,6 +118,18 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
     execute(connection, "COMMIT")
     failpoints.reach("merge.committed")
     return tally
+
+
+def _change(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
+    """Compare the staged rows with the table's, and write what differs. The callback may raise, which ends the step."""
+    from importer.engine.load.finish import changes
+    from importer.engine.target.comparison import Comparison
+
+    comparison = Comparison.of(step.plan.schema, step.job, step.staged)
+    _check_rows(count_rows(connection, step.plan.schema, staging_name(step.job)), step)
+    compared = changes.compare(connection, comparison)
+    callbacks.on_compared(compared)
+    return changes.change(connection, comparison, compared, f"{step.plan.schema}.{step.staged.table}")
 
 
 def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
@@ -172,6 +187,10 @@ def _check_merged(connection: LoaderConnection, plan: ImportPlan) -> None:
         return
     table = read_table(connection, plan.schema, staged.table)
     dependencies = read_dependencies(connection, plan.schema, staged.table)
+    if staged.compares:
+        columns = staged.keys[0]
+        write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, staged.columns, ",".join(columns))
+        return
     write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, staged.columns)
     if {key.columns for key in write_modes.clashing_keys(table, staged.columns)} != set(staged.keys):
         raise changed_since_planned(plan.schema, staged.table)

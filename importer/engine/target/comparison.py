@@ -1,0 +1,174 @@
+"""The SQL that compares a staging table with its table by one key: marks each staged row, counts them, writes what
+differs.
+
+Values are compared as the server stores them: keys by the column's collation, all else byte by byte.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from importer.engine.mysql.quoting import quote_name, quote_table
+from importer.engine.schema.column_types import Family
+from importer.engine.schema.dependencies import TableDependencies
+from importer.engine.schema.table import Column, Table
+from importer.engine.target import write_modes
+from importer.engine.target.staging import CHUNK, KEY, ROW, STATE, Staged, numbering_clauses, staging_name
+
+_TEXTS = (Family.CHARACTER, Family.ENUM, Family.SET)
+
+
+class State(IntEnum):
+    """What a staged row is to the table; the numbers stand in the column STATE.
+
+    SAME: equal to the row with its key. NEW: no row has its key. CHANGED: the row with its key differs. REPEATED: a
+    later row of the file has its key, too, and counts instead.
+    """
+
+    SAME, NEW, CHANGED, REPEATED = range(4)
+
+
+def plan_comparison(
+    job: str, mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str], wanted: str
+) -> Staged:
+    """The statements for a mode that compares; `columns` are filled by the import, `wanted` is the key asked for."""
+    key = write_modes.matching_key(mode, table, columns, wanted)
+    changed = write_modes.updated_columns(table, dependencies, columns, (key,))
+    stage, target = quote_table(table.schema, staging_name(job)), quote_table(table.schema, table.name)
+    alter = numbering_clauses(table, dependencies, _comparing_clauses(table, columns, key.columns))
+    staged = Staged(
+        mode=mode,
+        on_duplicate="fail",
+        table=table.name,
+        table_digest=table.digest,
+        make=(f"CREATE TABLE {stage} LIKE {target}", f"ALTER TABLE {stage} {alter}"),
+        finish="",
+        numbered=True,
+        columns=tuple(columns),
+        keys=(key.columns,),
+        changed=changed,
+        differences=tuple(difference_of(table.column(name)) for name in changed),
+    )
+    return replace(staged, finish=Comparison(stage, target, staged).script)
+
+
+def _comparing_clauses(table: Table, columns: Sequence[str], key: Sequence[str]) -> list[str]:
+    """ALTER TABLE clauses for the State, the key, and rows without values in the columns that are not filled."""
+    filled = {name.lower() for name in columns}
+    others = [each for each in table.columns if each.name.lower() not in filled and not each.auto_increment]
+    return [
+        f"ADD COLUMN {STATE} TINYINT UNSIGNED NOT NULL DEFAULT {State.SAME:d}",
+        f"ADD KEY {KEY} ({', '.join(map(quote_name, key))})",
+        *(f"DROP COLUMN {quote_name(each.name)}" for each in others if each.generated),
+        *(f"MODIFY {quote_name(each.name)} {each.type} NULL" for each in others if not each.generated),
+    ]
+
+
+def difference_of(column: Column) -> str:
+    """The condition under which the column of the staged row s and that of its partner t are stored differently."""
+    name, type_ = quote_name(column.name), column.column_type
+    form = "{}"
+    if type_.has_epoch:
+        form = "UNIX_TIMESTAMP({})"  # Two moments of the hour that a clock repeats look the same.
+    elif type_.family in _TEXTS:
+        form = "CAST({} AS BINARY)"
+    elif type_.family in (Family.JSON, Family.OTHER, Family.GEOMETRY):
+        form = "CAST(CAST({} AS CHAR) AS BINARY)" if type_.family is Family.JSON else "HEX({})"
+    return f"NOT ({form.format(f't.{name}')} <=> {form.format(f's.{name}')})"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The statements about one staging table; `stage` and `target` are quoted names, `staged` is of the plan."""
+
+    stage: str
+    target: str
+    staged: Staged
+
+    @classmethod
+    def of(cls, schema: str, job: str, staged: Staged) -> "Comparison":
+        return cls(quote_table(schema, staging_name(job)), quote_table(schema, staged.table), staged)
+
+    @property
+    def script(self) -> str:
+        """The statements that compare, and those that change the table, for people."""
+        return ";\n".join((self.mark, self.update))
+
+    @property
+    def _key(self) -> str:
+        return ", ".join(map(quote_name, self.staged.keys[0]))
+
+    @property
+    def _on(self) -> str:
+        return " AND ".join(f"t.{name} = s.{name}" for name in map(quote_name, self.staged.keys[0]))
+
+    @property
+    def _differs(self) -> str:
+        return " OR ".join(self.staged.differences) or "FALSE"
+
+    @property
+    def _alone(self) -> str:
+        """The condition that a row s, joined with its partner t, has none: `=` finds no key with NULL."""
+        return f"t.{quote_name(self.staged.keys[0][0])} IS NULL"
+
+    def alone_in(self, chunk: int) -> str:
+        """The rows of a chunk without a partner: their places, from 0, among the chunk's staged rows."""
+        return (
+            f"SELECT place - 1 FROM (SELECT ROW_NUMBER() OVER (ORDER BY s.{ROW}) AS place, {self._alone} AS alone"
+            f" FROM {self.stage} AS s LEFT JOIN {self.target} AS t ON {self._on} WHERE s.{CHUNK} = {chunk}) AS numbered"
+            " WHERE alone ORDER BY place"
+        )
+
+    def leave_out_alone(self, chunk: int) -> str:
+        """Delete the rows of a chunk without a partner from the staging table."""
+        return (
+            f"DELETE s FROM {self.stage} AS s LEFT JOIN {self.target} AS t ON {self._on}"
+            f" WHERE s.{CHUNK} = {chunk} AND {self._alone}"
+        )
+
+    @property
+    def repeated(self) -> str:
+        """A row if a key is in several staged rows."""
+        return f"SELECT 1 FROM {self.stage} GROUP BY {self._key} HAVING COUNT(*) > 1 LIMIT 1"
+
+    @property
+    def mark_repeated(self) -> str:
+        """Mark all rows of each key but the last in the file."""
+        return (
+            f"UPDATE {self.stage} AS s JOIN (SELECT {CHUNK} AS chunk_of, {ROW} AS row_of, ROW_NUMBER() OVER"
+            f" (PARTITION BY {self._key} ORDER BY {CHUNK} DESC, {ROW} DESC) AS place FROM {self.stage}) AS ranked"
+            f" ON s.{CHUNK} = ranked.chunk_of AND s.{ROW} = ranked.row_of"
+            f" SET s.{STATE} = {State.REPEATED:d} WHERE ranked.place > 1"
+        )
+
+    @property
+    def mark(self) -> str:
+        """Mark the new and the changed rows; locks the rows that are met where the isolation locks what is read."""
+        return (
+            f"UPDATE {self.stage} AS s LEFT JOIN {self.target} AS t ON {self._on}"
+            f" SET s.{STATE} = IF({self._alone}, {State.NEW:d}, {State.CHANGED:d})"
+            f" WHERE s.{STATE} = {State.SAME:d} AND ({self._alone} OR {self._differs})"
+        )
+
+    @property
+    def count(self) -> str:
+        """The staged rows by State."""
+        return f"SELECT {STATE}, COUNT(*) FROM {self.stage} GROUP BY {STATE}"
+
+    @property
+    def count_columns(self) -> str:
+        """How many of the changed rows differ in each column, in the order of Staged.changed."""
+        sums = ", ".join(f"COALESCE(SUM({each}), 0)" for each in self.staged.differences)
+        return (
+            f"SELECT {sums} FROM {self.stage} AS s STRAIGHT_JOIN {self.target} AS t ON {self._on}"
+            f" WHERE s.{STATE} = {State.CHANGED:d} LOCK IN SHARE MODE"
+        )
+
+    @property
+    def update(self) -> str:
+        """Give the changed rows their values."""
+        values = ", ".join(f"t.{name} = s.{name}" for name in map(quote_name, self.staged.changed))
+        return (
+            f"UPDATE {self.stage} AS s STRAIGHT_JOIN {self.target} AS t ON {self._on}\nSET {values}"
+            f"\nWHERE s.{STATE} = {State.CHANGED:d}"
+        )

@@ -1,0 +1,96 @@
+"""Imports into a table that has the rows already, with the worker's steps taken one by one in this process."""
+
+from pathlib import Path
+
+import pytest
+
+from config.contracts.report import NO_ROWS
+from importer.engine.load import ledger
+from importer.engine.load.outcome import Compared
+from importer.engine.stored import to_json
+from importer.jobs.actions import commands
+from importer.jobs.report import report
+from importer.jobs.steps import staging as job_staging
+from importer.models import ImportJob
+from importer.worker import stage_and_finish
+from tests.engine.loads import rows_of, run_sql
+from tests.importer.steps import created, now, run, until
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+Status = ImportJob.Status
+ROWS = 1000
+
+TABLES = (
+    "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20) NOT NULL, price INT)",
+    "INSERT INTO t VALUES " + ", ".join(f"({n}, 'word {n}', {n})" for n in range(ROWS)),
+)
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Path:
+    """A price for each row, of which 20 differ."""
+    path = tmp_path / "prices.csv"
+    path.write_text("n,price\n" + "".join(f"{n},{n + (n % 50 == 0)}\n" for n in range(ROWS)))
+    return path
+
+
+def changed(target) -> list[tuple]:
+    return rows_of(target.address, "SELECT COUNT(*), SUM(price - n), SUM(word = CONCAT('word ', n)) FROM t")
+
+
+class TestUpdate:
+    def test_a_file_of_two_columns_changes_what_differs(self, target, prices):
+        job = run(created(target, prices, mode="update"))
+        assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
+        told = report(job)
+        assert told["rows"] == {
+            **NO_ROWS,
+            "source": ROWS,
+            "replaced": 20,
+            "unchanged": ROWS - 20,
+            "source_is_final": True,
+        }
+        assert told["compared"] == to_json(Compared(changed=20, unchanged=ROWS - 20, columns={"price": 20}))
+        assert told["reading"]["unfilled_columns"] == ["word"]
+        assert any("word: as they are" in each.values() for each in told["reading"]["decisions"])
+        assert changed(target) == [(ROWS, 20, ROWS)]
+        assert rows_of(target.address, "SHOW TABLES") == [(ledger.TABLE,), ("t",)]
+
+    def test_unknown_keys_are_rejected_with_their_lines_and_load_again_in_the_same_mode(self, target, prices):
+        with prices.open("a") as file:
+            file.write("4711,1\n0,5\n815,x\n")
+        job = run(created(target, prices, mode="update", on_error="reject"))
+        assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
+        assert (job.replaced_rows, job.unchanged_rows, job.skipped_rows, job.rejected_rows) == (20, ROWS - 20, 1, 2)
+        reasons = {(each["code"], each["column"]): each["rows"] for each in job.reject_reasons}
+        assert reasons["unknown key", "n"] == 1
+        assert rows_of(target.address, "SELECT price FROM t WHERE n = 0") == [(5,)]
+
+    def test_an_unknown_key_stops_the_import_and_names_the_way_out(self, target, prices):
+        with prices.open("a") as file:
+            file.write("4711,1\n")
+        job = run(created(target, prices, mode="update"))
+        assert job.status == Status.FAILED
+        assert job.problem["where"] == f"line {ROWS + 2:,}, column n"
+        assert "--on-error reject" in job.problem["advice"]
+        assert changed(target) == [(ROWS, 0, ROWS)]
+        run_sql(target.address, "INSERT INTO t VALUES (4711, 'word 4711', 0)")
+        commands.retry(job.pk)
+        assert run(job).status == Status.SUCCEEDED
+
+    def test_a_worker_that_dies_between_commit_and_record_loses_no_count(self, target, prices, monkeypatch):
+        job = created(target, prices, mode="update")
+        until(job, "finish")
+        monkeypatch.setattr(job_staging, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
+        with pytest.raises(SystemExit):
+            stage_and_finish.finish_job(job.pk, lambda *_: None)
+        monkeypatch.undo()
+        ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
+        job = run(job)
+        assert (job.status, job.replaced_rows, now(job).compared_json["columns"]) == (
+            Status.SUCCEEDED,
+            20,
+            {"price": 20},
+        )
+        assert changed(target) == [(ROWS, 20, ROWS)]
