@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0007_dismissed'),
+        ('importer', '0008_lock_waits'),
     ]
 
     operations = [
