@@ -1,4 +1,7 @@
-"""Kinds of hostile MySQL servers: each answers honestly up to some point, and then in a way of its own."""
+"""Kinds of hostile MySQL servers: each answers honestly up to some point, and then in a way of its own.
+
+`python -m bench.soak` has some of them checked, too.
+"""
 
 import random
 import re
@@ -61,6 +64,20 @@ class Line:
         while self._client.recv(2**16):
             pass
 
+    def request_data(self) -> None:
+        """Ask for the data of a load, for which there is hardly any room here."""
+        self._client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.packet(b"\xfbmillrace")
+        self._server.asked.set()
+
+    def take(self) -> None:
+        """Read one byte."""
+        self._client.recv(1)
+
+    def stops(self, seconds: float | None = None) -> bool:
+        """Neither read nor write for these seconds, or until all ends; whether it does."""
+        return self._server.over.wait(seconds)
+
     def error(self, message: bytes, number: int = 1105) -> None:
         self.packet(b"\xff" + struct.pack("<H", number) + b"#HY000" + message)
 
@@ -106,7 +123,12 @@ class HostileServer(RogueServer):
 
     def __post_init__(self) -> None:
         self.capabilities = CAPABILITIES | (TLS if self.tls else 0)
+        self.asked, self.over = threading.Event(), threading.Event()
         self.opened, self.closed = threading.Semaphore(0), threading.Semaphore(0)
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        super().__exit__()
 
     def _serve(self) -> None:
         # A client may have several connections at a time.
@@ -232,6 +254,21 @@ def _asks_for_the_password(line: Line) -> None:
     line.silent()
 
 
+def _takes_nothing(line: Line) -> None:
+    if line.statement.startswith(b"LOAD"):
+        line.request_data()
+        line.stops()
+    line.packet(OK)
+
+
+def _takes_by_the_byte(line: Line) -> None:
+    if line.statement.startswith(b"LOAD"):
+        line.request_data()
+        while not line.stops(PAUSE):
+            line.take()
+    line.packet(OK)
+
+
 def _warns(line: Line) -> None:
     line.packet(b"\x00\x00\x00\x02\x00\xff\xff")
 
@@ -262,6 +299,8 @@ KINDS: dict[str, Callable[[], HostileServer]] = {
     "answers in half": lambda: HostileServer(answer=_half, honest=1),
     "answers in noise": lambda: HostileServer(answer=_noise, honest=1),
     "answers out of order": lambda: HostileServer(answer=_wrong_sequence, honest=1),
+    "takes nothing of a load": lambda: HostileServer(answer=_takes_nothing),
+    "takes a load by the byte": lambda: HostileServer(answer=_takes_by_the_byte),
     "asks for a file": lambda: HostileServer(answer=_asks_for_a_file, honest=1),
     "long errors": lambda: HostileServer(answer=lambda line: line.error(LONG), honest=2),
     "errors with codes": lambda: HostileServer(answer=lambda line: line.error(b"\x1b[2J\0\r\n\xff\xfe"), honest=2),

@@ -27,14 +27,15 @@ from typing import Any
 import psutil
 
 from bench.application import set_up
-from bench.soak import hostile
 from bench.soak.client import Request, send
 from bench.viewers import PATIENCE, web_server
+from tests.hostile_servers import KINDS
 
 PAGES = ("/", "/jobs/", "/history/", "/new/", "/schedules/", "/targets/", "/jobs/1/", "/healthz")
 IMPORTS, CHUNKS = 2_000, 20_000
 AFTER_A_REFUSAL = 1.0  # seconds
 ALONE = 15  # seconds in which the other person works alone, first
+SERVERS = ("silent", "greets by the byte", "endless columns")  # that are checked
 FIELDS, KEYS = 2_000_000, 600_000  # of the one record of the worst files
 Make = Callable[[int], Request]
 
@@ -139,7 +140,7 @@ async def _kinds(port: int, token: str) -> dict[str, Make]:
 
     signed = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
     typed = {**signed, "Content-Type": "application/json"}
-    targets = await asyncio.to_thread(_hostile_targets, [await hostile.start(each) for each in hostile.KINDS])
+    targets = await asyncio.to_thread(_hostile_targets)
     wide = await _uploaded(port, signed, "wide.csv", b",".join([b"1"] * FIELDS) + b"\n")
     keys = await _uploaded(port, signed, "keys.json", json.dumps({f"k{each}": each for each in range(KEYS)}).encode())
     slow = [await _announced(port, signed, "slow.csv", 10**6) for _ in range(8)]
@@ -166,15 +167,13 @@ async def _kinds(port: int, token: str) -> dict[str, Make]:
     }
 
 
-def _hostile_targets(ports: list[int]) -> list[int]:
+def _hostile_targets() -> list[int]:
     from importer.models import Target
 
-    return [
-        Target.objects.create(
-            name=f"hostile {number}", host="127.0.0.1", port=port, user="u", database="d", tls="off"
-        ).pk
-        for number, port in enumerate(ports)
-    ]
+    place = {"host": "127.0.0.1", "user": "u", "database": "d", "tls": "off"}
+    # They serve until the process ends.
+    ports = [KINDS[each]().__enter__().port for each in SERVERS]
+    return [Target.objects.create(name=f"hostile {number}", port=port, **place).pk for number, port in enumerate(ports)]
 
 
 def _announcement(signed: dict[str, str], name: str, size: int) -> Request:
