@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # Files of Millrace that a load of three rows by command executes.
-MOST_FILES = 483
+MOST_FILES = 484
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_806),
-    Part("importer/engine", (".py",), 40_849),
+    Part("importer/engine", (".py",), 40_998),
     Part("importer/engine", (".c", ".h"), 2_532),
-    Part("importer", (".py",), 42_131, without=("importer/engine",)),
+    Part("importer", (".py",), 42_343, without=("importer/engine",)),
     Part("dashboard", (".py",), 20_424),
     Part("millrace_client", (".py",), 1_184),
     Part("templates", (".html", ".txt"), 4_638),
     Part("static", (".js", ".css"), 5_910, without=("static/vendor",)),
-    Part("bench", (".py", ".c"), 10_398),
+    Part("bench", (".py", ".c"), 10_321),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 81_724),
+    Part("tests", (".py", ".js", ".ts", ".go"), 82_174),
 )
 
 

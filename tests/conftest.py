@@ -16,6 +16,7 @@ from redis import Redis
 from config import garbage
 from importer import queue
 from importer.engine.mysql.connection import Address
+from importer.engine.mysql.sign_in import reasons
 from importer.management.processes.private_servers import PrivateRedis
 from importer.sources.store.file_store import FileStore, file_store
 from tests import alternation, examples  # noqa: F401 - registers the profiles before pytest loads one
@@ -89,6 +90,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _fixtures(item: pytest.Item) -> Sequence[str]:
     """The names of the fixtures that the test uses, directly or through others."""
     return getattr(item, "fixturenames", ())
+
+
+@pytest.fixture(autouse=True, scope="session")
+def failures_are_told_at_once() -> None:
+    """No test waits for the moment at which all failures with a hidden reason are told."""
+    reasons.TOLD_SECONDS = 0.0
 
 
 @pytest.fixture(autouse=True, scope="session")

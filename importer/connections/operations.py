@@ -1,5 +1,6 @@
 """Finds the files of a connection by a pattern, fetches them, and keeps, moves or deletes them after their import."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
@@ -16,6 +17,7 @@ from importer.connections.protocols import host_key
 from importer.engine.errors import NoConnection, Problem, SourceProblem
 from importer.engine.mysql.addresses import AddressRefused
 from importer.engine.mysql.sign_in import reasons
+from importer.engine.mysql.waits import ASKING_SECONDS, within
 from importer.engine.preflight.finding import Finding
 from importer.models import Schedule, SourceConnection, SourceFile
 
@@ -57,12 +59,14 @@ def head(connection: SourceConnection, file: ListedFile, size: int) -> bytes:
 
 @contextmanager
 def reasons_hidden() -> Iterator[None]:
-    """Hide from people who are no admins why there is no connection."""
+    """Hide from people who are no admins why there is no connection; each reason takes the same time."""
+    began = time.monotonic()
     try:
         yield
     except (NoConnection, AddressRefused) as problem:
         if reasons.shows_reasons():
             raise
+        reasons.wait_alike(began)
         advice = reasons.WHO_SEES_PLACE_REASONS
         raise NoConnection(reasons.PLACE_REASON_HIDDEN, advice=advice, retryable=problem.retryable) from problem
 
@@ -121,7 +125,11 @@ def folder_at(text: str, moment: datetime, zone: tzinfo) -> str:
 
 def check(connection: SourceConnection) -> list[dict[str, Any]]:
     """Check the connection, store the findings on it, and return them: Finding as JSON."""
-    findings = [finding.as_json() for finding in _findings(connection)]
+    began = time.monotonic()
+    with within(ASKING_SECONDS):
+        findings = [finding.as_json() for finding in _findings(connection)]
+    if not kind_of(connection).local and any(each["status"] == "fail" for each in findings):
+        reasons.wait_alike(began)
     connection.findings, connection.checked_at = findings, timezone.now()
     connection.save(update_fields=["findings", "checked_at"])
     return findings

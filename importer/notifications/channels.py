@@ -1,5 +1,6 @@
 """Saves, subscribes, lists and tests notification channels."""
 
+import time
 import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,7 +9,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from importer.access.policy import require_admin, seen, sees_everything
 from importer.engine.errors import Problem
-from importer.engine.mysql.sign_in.reasons import shows_reasons
+from importer.engine.mysql.sign_in.reasons import shows_reasons, wait_alike
 from importer.models import Channel, ImportJob, Notification, Schedule, Subscription
 from importer.models.channel import Event
 from importer.models.checked_save import save_checked
@@ -92,12 +93,14 @@ def with_state() -> QuerySet[Channel]:
 
 def test(channel: Channel) -> None:
     """Send a test message at once. Raises Problem, with the reason for who may see it, if a receiver refuses it."""
+    began = time.monotonic()
     try:
         if missed := kind_of(channel).send(channel, str(uuid.uuid4()), test_payload()):
             raise Problem(missed, advice="Correct or remove the refused addresses.")
     except Problem as problem:
         if shows_reasons():
             raise
+        wait_alike(began)
         raise Problem(REASON_HIDDEN, advice=WHO_SEES_REASONS) from problem
 
 

@@ -8,21 +8,21 @@ import binascii
 import hashlib
 import hmac
 import json
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse
-from socket import SHUT_RDWR
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from http.client import HTTPException, HTTPResponse
 from typing import Any
 
 from django.conf import settings
 from django.utils.encoding import iri_to_uri
 
-from importer.engine.errors import Problem
+from importer.engine.errors import NoConnection, Problem
+from importer.engine.mysql.waits import within
 from importer.models import Channel
 from importer.notifications.channel_kind import ChannelField, ChannelKind
 from importer.security.outbound_addresses import check_host, parse_web_url, web_connection
+from importer.security.outbound_waits import talking
 
 LONGEST = 10  # seconds
 MOST_QUOTED = 200  # bytes of an answer that a problem quotes
@@ -62,11 +62,11 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> str:
     headers = _headers(key, payload["event"], channel.secret, body)
     host = connection.host
     try:
-        with _time_limit(connection):
+        with within(LONGEST), talking(host), closing(connection):
             connection.request("POST", _path(channel.url), body, headers)
             answer = connection.getresponse()
             refusal = "" if 200 <= answer.status < 300 else _refusal(answer)
-    except (HTTPException, OSError, UnicodeError) as error:
+    except (HTTPException, OSError, UnicodeError, NoConnection) as error:
         raise Problem(f"{host} gave no answer: {_in_words(error)}.") from error
     if refusal:
         raise Problem(f"{host} answered {refusal}")
@@ -115,27 +115,6 @@ def _path(url: str) -> str:
     return iri_to_uri(f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}")
 
 
-@contextmanager
-def _time_limit(connection: HTTPConnection) -> Iterator[None]:
-    """End the exchange after LONGEST, even if the server still sends slowly; close the connection in any case."""
-    over = threading.Event()
-
-    def end() -> None:
-        over.set()
-        with suppress(OSError, AttributeError):
-            connection.sock.shutdown(SHUT_RDWR)
-
-    timer = threading.Timer(LONGEST, end)
-    timer.start()
-    try:
-        yield
-    except (HTTPException, OSError) as error:
-        raise TimeoutError if over.is_set() else error from error
-    finally:
-        timer.cancel()
-        connection.close()
-
-
 def _refusal(answer: HTTPResponse) -> str:
     """The status, and the beginning of the answer or an advice about a redirect."""
     status = f"{answer.status} {answer.reason}".strip()
@@ -146,7 +125,11 @@ def _refusal(answer: HTTPResponse) -> str:
 
 
 def _in_words(error: Exception) -> str:
-    return f"not within {LONGEST} seconds" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+    return (
+        f"not within {LONGEST} seconds"
+        if isinstance(error, TimeoutError | NoConnection)
+        else str(error) or type(error).__name__
+    )
 
 
 KIND = ChannelKind(

@@ -19,10 +19,10 @@ from importer.engine.mapping.columns import (
 )
 from importer.engine.mapping.new_table.filled_columns import for_fields
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
-from importer.engine.mysql.answers import ASKING_SECONDS, within
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.server_info import Server, read_server
+from importer.engine.mysql.waits import ASKING_SECONDS, within
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan

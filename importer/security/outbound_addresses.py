@@ -14,6 +14,7 @@ from django.conf import settings
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.addresses import AddressInside, Ip, checked_addresses
+from importer.security import outbound_waits
 
 
 def _checked_addresses(host: str, *, private_allowed: bool) -> list[Ip]:
@@ -36,11 +37,13 @@ def connect_checked(host: str, port: int, *, private_allowed: bool, seconds: flo
     failure: OSError = OSError(f"{host} has no address")
     for address in addresses:
         try:
-            connection = socket.create_connection((str(address), port), timeout=seconds / len(addresses))
+            wait = outbound_waits.seconds_for(seconds / len(addresses))
+            connection = socket.create_connection((str(address), port), timeout=wait)
         except OSError as error:
             failure = error
         else:
             connection.settimeout(seconds)
+            outbound_waits.bound(connection)
             return connection
     raise failure
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Connection, connect, kill
+from importer.engine.mysql.waits import within
 from importer.jobs.steps import chunk_leases
 from importer.jobs.steps.scanning import is_scan_wanted, renew_scan
 from importer.jobs.steps.staging import is_step_wanted, renew_step
@@ -28,6 +29,7 @@ from importer.worker import shutdown
 log = logging.getLogger(__name__)
 
 CHECK_SECONDS = 1.0  # a cancelled load ends within about this time
+KILL_SECONDS = 5.0  # for a server that is asked to kill a connection
 # A connection of which nothing moves for this time is looked at; then again after this time.
 LOOK_SECONDS = 2.0
 ANSWER_SECONDS = 10
@@ -91,7 +93,8 @@ class LeaseKeeper(threading.Thread):
     """Renews a lease while its holder works on a connection in another thread.
 
     A call into the client library cannot be interrupted from Python. So when the job is cancelled, or another worker
-    was given the work, this thread kills the connection on the server and sets `killed`.
+    was given the work, this thread kills the connection on the server and sets `killed`. A load on it ends even if the
+    server does not: the ledger decides whether it counts.
 
     `renew` takes the connection's id and renews the lease; `is_wanted` only reads. Both return False when the work must
     stop. `yields`: work that is not done GRACE_SECONDS after this worker was asked to stop is ended as well, and sets
@@ -119,6 +122,7 @@ class LeaseKeeper(threading.Thread):
         self._renew = renew
         self._is_wanted = is_wanted
         self._connection_id: int | None = None
+        self._give_up: Callable[[], None] = lambda: None
         self._done = threading.Event()
         self._renewed_at = time.monotonic()
 
@@ -145,9 +149,12 @@ class LeaseKeeper(threading.Thread):
         renew, is_wanted = partial(renew_target_change, job), partial(owns_target_change, job)
         return cls(job, job.target, renew, is_wanted, locks=LockWatch(job))
 
-    def connected(self, connection_id: int) -> None:
-        """Set the connection to kill when the work must stop. Raises Cancelled if the work must not even begin."""
-        self._connection_id = connection_id
+    def connected(self, connection_id: int, give_up: Callable[[], None] = lambda: None) -> None:
+        """Set the connection to kill when the work must stop. Raises Cancelled if the work must not even begin.
+
+        `give_up` ends the work's wait for a server that does not end the connection.
+        """
+        self._connection_id, self._give_up = connection_id, give_up
         if self._locks:
             self._locks.connected(connection_id)
         self.require(self._renew(connection_id))
@@ -209,8 +216,11 @@ class LeaseKeeper(threading.Thread):
     def _kill(self) -> None:
         if self._connection_id is None:
             return
+        if self.killed:
+            self._give_up()
         self.killed = True
         try:
-            kill(self._target.address, self._connection_id)
+            with within(KILL_SECONDS):
+                kill(self._target.address, self._connection_id)
         except Problem as problem:
             log.warning("%s: the connection could not be killed, trying again: %s", self._of, problem)

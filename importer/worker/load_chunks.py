@@ -33,6 +33,7 @@ from importer.engine.load.chunk_load import ChunkLoad
 from importer.engine.load.loader import Loader, committed_outcome, committed_outcomes
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import group_size
+from importer.engine.mysql.waits import within
 from importer.jobs.rejects import downloads
 from importer.jobs.rejects.limits import most_rejects
 from importer.jobs.rejects.storage import storage_of
@@ -52,6 +53,8 @@ LOOK_SECONDS = 2.0
 TASK_SECONDS = 45.0
 # Committed chunks are recorded together, at most this many seconds after the first of them.
 RECORD_SECONDS = 1.0
+# For the question whether a chunk is in whose server did not answer.
+COMMITTED_SECONDS = 30.0
 
 
 def load(chunk_id: int, then: FollowUp) -> None:
@@ -161,7 +164,7 @@ class RunLoader:
         try:
             self._first_load = _first_load(self.run)
             self._connection_id = self._loader.connect()
-            self._keeper.connected(self._connection_id)
+            self._keeper.connected(self._connection_id, self._loader.give_up)
             failpoints.reach("chunk.connected")
             before = timezone.now()
             seal = self._loader.open_seal(self._first_load)
@@ -388,9 +391,10 @@ def committed(run: chunk_leases.ChunkRun) -> list[chunk_leases.LoadedChunk]:
 def _committed(chunk_load: ChunkLoad) -> Outcome | None:
     """The outcome of a chunk that was committed although the server's answer was lost; None if it was not committed.
 
-    Also None if the server is away: then the next attempt finds out.
+    Also None if the server is away or slow: then the next attempt finds out.
     """
     try:
-        return committed_outcome(chunk_load)
+        with within(COMMITTED_SECONDS):
+            return committed_outcome(chunk_load)
     except Problem:
         return None

@@ -21,7 +21,7 @@ from importlib import import_module
 from django.db import OperationalError, connections
 
 from importer.engine.errors import Problem
-from importer.engine.mysql import answers
+from importer.engine.mysql import waits
 from importer.engine.units import MIB
 from importer.jobs import lifecycle
 from importer.jobs.approval import is_asked_for
@@ -63,7 +63,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
         _clean([job_id])
     # A fork must not share a connection, nor be one of a process with other threads.
     connections.close_all()
-    answers.end_thread()
+    waits.end_thread()
     pool = _pool(job, parallelism + 1, wait_for_start)
     running = Running(pool)
     ended = False

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyftpdlib.authorizers import DummyAuthorizer
-from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler
+from pyftpdlib.handlers import FTPHandler, ThrottledDTPHandler, TLS_FTPHandler
 from pyftpdlib.ioloop import IOLoop
 from pyftpdlib.servers import FTPServer
 
@@ -17,12 +17,17 @@ from pyftpdlib.servers import FTPServer
 class FtpFiles:
     """An FTP server for `root`, where "me" has the password "secret".
 
-    `url` is its address; `commands` are those that it knows, by name.
+    `url` is its address; `commands` are those that it knows, by name. send_slowly() lets files go out at 64 bytes a
+    second.
     """
 
     url: str
     root: Path
     commands: dict[str, Any]
+    handler: Any
+
+    def send_slowly(self) -> None:
+        self.handler.dtp_handler = type("Slow", (ThrottledDTPHandler,), {"write_limit": 64})
 
 
 @contextmanager
@@ -47,7 +52,7 @@ def ftp_files(root: Path, certificate: Path | None = None) -> Iterator[FtpFiles]
     thread = threading.Thread(target=serve)
     thread.start()
     host, scheme = ("localhost", "ftps") if certificate else ("127.0.0.1", "ftp")
-    yield FtpFiles(f"{scheme}://{host}:{server.address[1]}", root, values["proto_cmds"])
+    yield FtpFiles(f"{scheme}://{host}:{server.address[1]}", root, values["proto_cmds"], handler)
     over.set()
     thread.join()
     server.close_all()

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ from importer.connections.listed_files import ListedFile, as_text, refuse_too_ma
 from importer.connections.protocols.folder import is_left_out
 from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
+from importer.security.outbound_waits import awaiting_file, own_work, talking
 from importer.sources import uploads
 from importer.sources.parts import Stream
 
@@ -34,8 +35,14 @@ class FileServer(ABC):
         """A session, on a connection to a checked address."""
 
     @abstractmethod
-    def _translated_errors(self, name: str) -> AbstractContextManager[None]:
+    def _errors_of_library(self, name: str) -> AbstractContextManager[None]:
         """Raises the library's errors about the file as SourceProblem."""
+
+    @contextmanager
+    def _translated_errors(self, name: str) -> Iterator[None]:
+        """Bounds what the place may take, and raises errors about the file as SourceProblem."""
+        with talking(self._where(name)), self._errors_of_library(name):
+            yield
 
     @abstractmethod
     def _walk(self, session: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
@@ -109,7 +116,7 @@ class FileServer(ABC):
         with self._translated_errors(file.name), self._signed_in() as session:
             self._require_same(session, file)
             try:
-                with self._opened(session, file) as stream:
+                with self._opened(session, file) as stream, own_work():
                     translated = _TranslatedStream(self, file.name, stream)
                     source = download.copy_stream(self._connection, file, translated, file.size, user)
                 self._require_same(session, file)
@@ -181,5 +188,5 @@ class _TranslatedStream:
         self._server, self._name, self._stream = server, name, stream
 
     def read(self, size: int, /) -> bytes:
-        with self._server._translated_errors(self._name):
+        with awaiting_file(), self._server._errors_of_library(self._name):
             return self._stream.read(size)

@@ -19,6 +19,7 @@ from importer.connections.protocols.folder import is_left_out
 from importer.engine.errors import NoConnection, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
+from importer.security import outbound_waits
 from importer.security.outbound_addresses import connect_checked, tls_context
 from importer.sources.parts import Stream
 
@@ -174,10 +175,11 @@ class FtpServer(FileServer):
             ftp.login(settings.get("user", ""), secrets.get("password", ""))
             if isinstance(ftp, _OverTls):
                 ftp.prot_p()
+            outbound_waits.answered()
             yield ftp
 
     @contextmanager
-    def _translated_errors(self, name: str) -> Iterator[None]:
+    def _errors_of_library(self, name: str) -> Iterator[None]:
         where = self._where(name)
         try:
             yield
@@ -196,7 +198,10 @@ class FtpServer(FileServer):
 
 
 class _Brief(ftplib.FTP):
-    """Reads answers of at most MOST_LINES: ftplib joins all lines of an answer again for each further one."""
+    """Reads answers of at most MOST_LINES: ftplib joins all lines of an answer again for each further one.
+
+    The bounds of its connections hold for those of data as well.
+    """
 
     _read = 0
 
@@ -210,6 +215,11 @@ class _Brief(ftplib.FTP):
             raise OSError(f"an answer has more than {MOST_LINES} lines")
         return super().getline()
 
+    def ntransfercmd(self, cmd: str, rest: int | str | None = None) -> tuple[socket.socket, int | None]:
+        data, size = ftplib.FTP.ntransfercmd(self, cmd, rest)  # noqa: S321 - encrypted by _OverTls
+        outbound_waits.bound(data)
+        return data, size
+
 
 class _OverTls(_Brief, ftplib.FTP_TLS):
     """Reuses the TLS session of the control connection for data connections, which many servers require."""
@@ -221,7 +231,7 @@ class _OverTls(_Brief, ftplib.FTP_TLS):
         return answer
 
     def ntransfercmd(self, cmd: str, rest: int | str | None = None) -> tuple[socket.socket, int | None]:
-        data, size = ftplib.FTP.ntransfercmd(self, cmd, rest)  # noqa: S321 - encrypted below
+        data, size = _Brief.ntransfercmd(self, cmd, rest)
         session = self.sock.session if isinstance(self.sock, ssl.SSLSocket) else None
         return self.context.wrap_socket(data, server_hostname=self.host, session=session), size
 

@@ -8,7 +8,6 @@ connection's own origin only.
 import base64
 import http.client
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -25,10 +24,10 @@ from importer.connections.listed_files import ListedFile
 from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
+from importer.security import outbound_waits
 from importer.security.outbound_addresses import parse_web_url, web_connection
 
 SILENCE = 30.0  # seconds without a byte
-LONGEST = 2400.0  # seconds for a whole file, less than a task's time limit
 MOST_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
 GONE = (404, 410)
@@ -119,7 +118,8 @@ class WebServer:
             body, now = Body(answer), answer.as_listed_file(file.name)
             file = replace(file, etag=now.etag, modified_at=now.modified_at)
             path = file.name.partition("?")[0]
-            return download.copy_stream(self._connection, file, body, answer.size, user, path)
+            with outbound_waits.own_work():
+                return download.copy_stream(self._connection, file, body, answer.size, user, path)
 
     def folders(self, folder: tuple[str, ...]) -> list[str]:
         """None: a web server gives no list."""
@@ -163,25 +163,32 @@ class WebServer:
     def _response(self, method: str, name: str, headers: dict[str, str] | None = None) -> Iterator[Answer]:
         """The server's answer, after redirects."""
         url = self._url(name)
-        for _ in range(MOST_REDIRECTS + 1):
-            with ExitStack() as opened, translated_errors(url):
-                parts = parse_web_url(url)
-                link = web_connection(
-                    url,
-                    private_allowed=self._connection.private_allowed,
-                    seconds=SILENCE,
-                    tls_ca=self._options.get("tls_ca", ""),
-                )
-                opened.callback(link.close)
-                target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-                link.request(method, target, headers=self._headers(url) | (headers or {}))
-                answer = Answer(url, link.getresponse())
+        with outbound_waits.talking(url), ExitStack() as opened:
+            for _ in range(MOST_REDIRECTS + 1):
+                with translated_errors(url):
+                    answer = self._asked(method, url, headers or {}, opened)
                 to = answer.response.headers.get("Location")
                 if answer.response.status not in REDIRECTS or not to:
+                    outbound_waits.answered()
                     yield answer
                     return
-            url = _redirected(url, to)
+                opened.close()
+                url = _redirected(url, to)
         raise SourceProblem(f"The server redirects more than {MOST_REDIRECTS} times.", url, "Use the last address.")
+
+    def _asked(self, method: str, url: str, headers: dict[str, str], opened: ExitStack) -> Answer:
+        """The server's answer to one request. `opened` closes the connection."""
+        parts = parse_web_url(url)
+        link = web_connection(
+            url,
+            private_allowed=self._connection.private_allowed,
+            seconds=SILENCE,
+            tls_ca=self._options.get("tls_ca", ""),
+        )
+        opened.callback(link.close)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        link.request(method, target, headers=self._headers(url) | headers)
+        return Answer(url, link.getresponse())
 
     def _headers(self, url: str) -> dict[str, str]:
         headers = {"User-Agent": f"Millrace/{settings.VERSION}", "Accept-Encoding": "identity"}
@@ -209,11 +216,10 @@ class WebServer:
 
 
 class Body:
-    """The bytes of an answer. They must match the announced length and arrive within LONGEST."""
+    """The bytes of an answer. They must match the announced length."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        self._until = time.monotonic() + LONGEST
         if answer.size is None and not answer.response.chunked:
             raise SourceProblem(
                 "The server does not say how long the file is: a broken connection would look like its end.",
@@ -222,10 +228,8 @@ class Body:
             )
 
     def read(self, size: int, /) -> bytes:
-        """Up to `size` bytes, b"" at the end. Raises SourceProblem if the file is incomplete or takes too long."""
-        if time.monotonic() > self._until:
-            raise SourceProblem(f"The file takes longer than {LONGEST:,.0f} s.", self._answer.url, "Try again later.")
-        with translated_errors(self._answer.url):
+        """Up to `size` bytes, b"" at the end. Raises SourceProblem if the file is incomplete."""
+        with outbound_waits.awaiting_file(), translated_errors(self._answer.url):
             piece = self._answer.response.read1(size)
         if not piece and self._answer.response.length:
             raise _broken(self._answer.url, "it ended too early")

@@ -4,7 +4,7 @@ Each range is requested with If-Match and the object's ETag, so that the request
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
 from importer.security.outbound_addresses import check_host
+from importer.security.outbound_waits import awaiting_file, talking
 from importer.sources.store.object_ranges import ObjectRanges, ObjectVersion
 from importer.sources.store.s3_account import S3Account
 from importer.sources.store.s3_errors import MISSING, Wording, code_of, translated
@@ -42,12 +43,13 @@ class Bucket:
     def find(self, pattern: Pattern) -> list[ListedFile]:
         """The matching objects. They are listed page by page, with the pattern's fixed beginning as prefix."""
         files: list[ListedFile] = []
-        for each in self._listed(pattern):
-            name = each["Key"].removeprefix(self._prefix)
-            # A key that ends in "/" is a folder's placeholder.
-            if name[-1:] not in ("", "/") and pattern.matches(name) and not any(map(is_left_out, name.split("/"))):
-                files.append(ListedFile(name, each["Size"], each["LastModified"], each["ETag"]))
-                refuse_too_many(len(files), self._connection.base)
+        with self._translated_errors(pattern.text):
+            for each in self._listed(pattern):
+                name = each["Key"].removeprefix(self._prefix)
+                # A key that ends in "/" is a folder's placeholder.
+                if name[-1:] not in ("", "/") and pattern.matches(name) and not any(map(is_left_out, name.split("/"))):
+                    files.append(ListedFile(name, each["Size"], each["LastModified"], each["ETag"]))
+                    refuse_too_many(len(files), self._connection.base)
         return sorted_by_name(files, self._connection.base)
 
     def folders(self, folder: tuple[str, ...]) -> list[str]:
@@ -71,10 +73,9 @@ class Bucket:
     def _listed(self, pattern: Pattern) -> Iterator[dict[str, Any]]:
         only_here = not pattern.subfolders and len(pattern.folders) == len(pattern.parts) - 1
         request = {"Bucket": self._bucket, "Prefix": self._prefix + pattern.prefix}
-        with self._translated_errors(pattern.text):
-            pages = self._client.get_paginator("list_objects_v2")
-            for page in pages.paginate(**request, **({"Delimiter": "/"} if only_here else {})):
-                yield from page.get("Contents", ())
+        pages = self._client.get_paginator("list_objects_v2")
+        for page in pages.paginate(**request, **({"Delimiter": "/"} if only_here else {})):
+            yield from page.get("Contents", ())
 
     def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
         """A reference to the object, without a copy.
@@ -98,7 +99,7 @@ class Bucket:
 
     def read(self, name: str, etag: str, offset: int, length: int) -> bytes:
         """`length` bytes from `offset` on of version `etag`. Raises SourceChanged if the object was replaced."""
-        with self._translated_errors(name):
+        with self._translated_errors(name), awaiting_file():
             return self._version(name, etag).read(offset, length)
 
     def _version(self, name: str, etag: str) -> ObjectVersion:
@@ -176,8 +177,10 @@ class Bucket:
             self._connection.private_allowed,
         ).client
 
-    def _translated_errors(self, name: str) -> AbstractContextManager[None]:
-        return translated(self._where(name))
+    @contextmanager
+    def _translated_errors(self, name: str) -> Iterator[None]:
+        with talking(self._where(name)), translated(self._where(name)):
+            yield
 
     def _where(self, name: str) -> str:
         return f"{self._connection.base}/{name}".rstrip("/")

@@ -25,6 +25,7 @@ from importer.connections.protocols.sftp_client import SftpClient
 from importer.engine.errors import NoConnection, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
+from importer.security import outbound_waits
 from importer.security.outbound_addresses import connect_checked
 from importer.sources.parts import Stream
 
@@ -151,6 +152,7 @@ class SftpServer(FileServer):
             channel = sftp.get_channel()
             assert channel
             channel.settimeout(SILENCE)
+            outbound_waits.answered()
             yield sftp
 
     def _sign_in(self, transport: paramiko.Transport) -> None:
@@ -171,7 +173,7 @@ class SftpServer(FileServer):
         )
 
     @contextmanager
-    def _translated_errors(self, name: str) -> Iterator[None]:
+    def _errors_of_library(self, name: str) -> Iterator[None]:
         where = self._where(name)
         try:
             yield

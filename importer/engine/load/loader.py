@@ -88,6 +88,11 @@ class Loader:
         self._connection = None
         self._open.close()
 
+    def give_up(self) -> None:
+        """End the wait for the server, if there is one; for other threads than the one that loads."""
+        if connection := self._connection:
+            connection.give_up()
+
     def connect(self) -> int:
         """Connect if there is no connection; its id on the server. Raises SourceProblem or TargetProblem."""
         if not self._connection:

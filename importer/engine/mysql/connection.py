@@ -2,11 +2,11 @@
 
 import ctypes
 import ssl
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from math import inf
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -21,7 +21,8 @@ from importer.engine.mysql.infile.buffer import BEGIN, END, ERROR, READ, Feed, I
 from importer.engine.mysql.sign_in.authentication import method_options, withheld
 from importer.engine.mysql.sign_in.encryption import MAY_BE_REQUIRED, NotEncrypted, may_require_tls, tls_problem
 from importer.engine.mysql.sign_in.own_tables import refuse_database
-from importer.engine.mysql.sign_in.reasons import SignInRefused, without_reason
+from importer.engine.mysql.sign_in.reasons import SignInRefused, first_answer_seconds, wait_alike, without_reason
+from importer.engine.mysql.waits import until, within
 
 __all__ = [
     "ISOLATION",
@@ -126,14 +127,23 @@ class LoaderConnection(Connection):
         """In this context a load gets the pieces of `feed`. An exception of the feed is raised in place of others."""
         # The buffer of an earlier load has an error of its own, and stays if the server requests no file.
         self.feed, self._buffer = feed, None
-        # The time of the answer begins at the end of the feed.
-        answer_seconds, self.answer_seconds = self.answer_seconds, inf
         try:
-            yield
+            with self.sending():
+                yield
         finally:
-            self.feed, self.answer_seconds = None, answer_seconds
+            self.feed = None
             if self._buffer and self._buffer.error:
                 raise self._buffer.error
+
+    def _brought(self, feed: Feed) -> Iterator[bytes]:
+        """The pieces of the feed. The server does not answer for the time that they take."""
+        pieces = iter(feed)
+        while True:
+            with self.ours():
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            yield piece
 
     def _install_handler(self) -> None:
         # Stored on the connection, because the client library calls them as long as the connection lives.
@@ -146,7 +156,7 @@ class LoaderConnection(Connection):
     def _begin(self, state: Any, name: bytes, _data: Any) -> int:
         if self.feed is None or name != FEED_NAME.encode():
             return 1
-        self._buffer = InfileBuffer(self.feed)
+        self._buffer = InfileBuffer(self._brought(self.feed))
         state[0] = self._buffer.state
         return 0
 
@@ -228,10 +238,13 @@ def _open(kind: type[AnyConnection], address: Address, **options: Any) -> AnyCon
     """A connection to the server, encrypted if the target asks for it.
 
     Raises TargetProblem for an address that is not allowed, for a method of authentication that would show the password
-    (PasswordWithheld), and for an error of the server; without the reason where that may not be told (reasons.py).
+    (PasswordWithheld), and for an error of the server; without the reason, and after the same time, where the reason
+    may not be told (reasons.py).
     """
+    began = time.monotonic()
     try:
-        connection = _first_that_answers(kind, address, **options)
+        with within(first_answer_seconds()):
+            connection = _first_that_answers(kind, address, **options)
         try:
             _require_tls(connection, address)
         except TargetProblem:
@@ -239,6 +252,7 @@ def _open(kind: type[AnyConnection], address: Address, **options: Any) -> AnyCon
             raise
     except TargetProblem as problem:
         if hidden := without_reason(problem):
+            wait_alike(began)
             raise hidden from None
         if may_require_tls(problem.__cause__, address.tls) and not is_socket(address.host):
             problem.advice = f"{problem.advice} {MAY_BE_REQUIRED}"
@@ -260,12 +274,13 @@ def _first_that_answers(kind: type[AnyConnection], address: Address, **options: 
             for each in hosts:
                 try:
                     place = {"unix_socket": each} if is_socket(each) else {"host": each}
-                    opened: AnyConnection = kind(**place, **options, **restricted)
+                    seconds = max(1, int(min(CONNECT_TIMEOUT, until() - time.monotonic())))
+                    opened: AnyConnection = kind(**place, connect_timeout=seconds, **options, **restricted)
                     return opened
                 except MySQLdb.Error as error:
                     if problem := withheld(error, str(address)) or tls_problem(error, str(address), address.tls):
                         raise problem from error
-                    if error.args[:1] not in UNANSWERED or each == hosts[-1]:
+                    if error.args[:1] not in UNANSWERED or each == hosts[-1] or time.monotonic() > until():
                         raise
     raise AssertionError("a resolved host has an address")
 
@@ -329,7 +344,6 @@ def _options(address: Address) -> dict[str, Any]:
         "passwd": address.password,
         "db": address.database,
         "charset": "utf8mb4",
-        "connect_timeout": CONNECT_TIMEOUT,
         "read_timeout": READ_TIMEOUT,
         "write_timeout": WRITE_TIMEOUT,
         # `encrypt` is checked again after connecting: _require_tls.

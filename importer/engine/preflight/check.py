@@ -9,10 +9,10 @@ from dataclasses import replace
 import MySQLdb
 
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql.answers import ASKING_SECONDS, within
 from importer.engine.mysql.connection import Address, Connection, connect
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.server_info import Server, read_server
+from importer.engine.mysql.waits import ASKING_SECONDS, within
 from importer.engine.preflight import access, leftovers, network, server_settings, transactions
 from importer.engine.preflight.finding import Finding, Subject
 

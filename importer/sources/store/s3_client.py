@@ -11,6 +11,7 @@ from botocore.config import Config
 from botocore.loaders import JSONFileLoader, Loader
 
 from importer.engine.errors import NoConnection
+from importer.security import outbound_waits
 from importer.sources.store.checked_pools import check_addresses
 
 ATTEMPTS = 3  # of a request, within some seconds
@@ -51,11 +52,16 @@ def cached_client(
             proxies={} if endpoint else None,
         ),
     )
+    client.meta.events.register("response-received.s3", _note_answer)
     if endpoint:
         client.meta.events.register("response-received.s3", _refuse_redirects)
-    if endpoint and private_allowed is not None:
-        check_addresses(client, private_allowed=private_allowed)
+    check_addresses(client, private_allowed=private_allowed if endpoint else None)
     return client
+
+
+def _note_answer(response_dict: dict[str, Any] | None, **_: Any) -> None:
+    if response_dict:
+        outbound_waits.answered()
 
 
 def _refuse_redirects(response_dict: dict[str, Any] | None, **_: Any) -> None:

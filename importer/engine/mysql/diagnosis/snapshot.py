@@ -11,7 +11,6 @@ from typing import Any
 
 import MySQLdb
 
-from importer.engine.mysql.answers import within
 from importer.engine.mysql.connection import Connection, fetch_all
 from importer.engine.mysql.diagnosis.counters import Counters, read_counters
 from importer.engine.mysql.diagnosis.sessions import (
@@ -24,6 +23,7 @@ from importer.engine.mysql.diagnosis.sessions import (
     with_last_statements,
 )
 from importer.engine.mysql.server_info import MOST_DIGITS, is_loopback
+from importer.engine.mysql.waits import within
 
 LOOK_SECONDS = 30.0  # for all that one look asks
 VARIABLES = (

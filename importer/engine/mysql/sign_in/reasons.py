@@ -1,10 +1,13 @@
 """Who sees why a connection to a server, or to a place of files, failed.
 
 The reason tells a closed port from an open one, and what answers there. A person who may enter a host and a port could
-explore the network with it. The application decides who sees the reason (importer/apps.py).
+explore the network with it. So the time that a failure takes must not tell the reason either. The application decides
+who sees the reason (importer/apps.py).
 """
 
+import time
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any
 
 import MySQLdb
@@ -18,6 +21,11 @@ PLACE_REASON_HIDDEN = "There is no connection to the place of the files."
 WHO_SEES_PLACE_REASONS = "An admin sees the reason in the connection's check."
 # The server accepted the account: that tells its owner nothing about the network.
 SIGNED_IN = (ER.BAD_DB_ERROR, ER.DBACCESS_DENIED_ERROR)
+
+
+# Where the reason is hidden: seconds that a server has for its first answer, and after which each failure is told. In
+# between a library may try again.
+FIRST_ANSWER_SECONDS, TOLD_SECONDS = 15.0, 20.0
 
 
 class SignInRefused(TargetProblem):
@@ -38,6 +46,17 @@ def show_reasons_if(allowed: Callable[[], bool]) -> None:
 def shows_reasons() -> bool:
     """Whether the reason may be shown now."""
     return all(allowed() for allowed in _conditions)
+
+
+def first_answer_seconds() -> float:
+    """Seconds that a server has for its first answer, beside all other bounds."""
+    return inf if shows_reasons() else FIRST_ANSWER_SECONDS
+
+
+def wait_alike(began: float) -> None:
+    """Wait until a failure may be told of what began at this time (time.monotonic())."""
+    if not shows_reasons():
+        time.sleep(max(0.0, began + TOLD_SECONDS - time.monotonic()))
 
 
 def shown(problem: Mapping[str, Any]) -> Mapping[str, Any]:
