@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, create_model
 
 from dashboard.api.body import Body, example
-from importer.engine.mapping.columns import SOURCES
+from importer.engine.mapping.columns import MOST_VALUES, SOURCES
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionSpec
@@ -75,6 +75,14 @@ class ColumnIn(Body):
     transforms: list[Literal[tuple(TRANSFORMS)]] | None = None  # type: ignore[valid-type]
     null: Annotated[list[Text] | None, Field(description="Texts that mean NULL.")] = None
     date_format: Annotated[str | None, Field(max_length=64, examples=["%d.%m.%Y"])] = None
+    values: Annotated[
+        list[Annotated[list[Text], Field(min_length=2, max_length=2)]] | None,
+        Field(
+            max_length=MOST_VALUES,
+            description="Values that are replaced: pairs of a text of the field and the text that is loaded for it.",
+            examples=[[["aktiv", "active"]]],
+        ),
+    ] = None
 
 
 class GeneratedIn(Body):

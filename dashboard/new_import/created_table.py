@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from django.contrib.humanize.templatetags.humanize import ordinal
 
 from dashboard.new_import.form import NewImportForm
-from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping, with_listed
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
 from importer.engine.mapping.suggest import map_to_new
 from importer.engine.mapping.transforms import TRANSFORMS
@@ -90,7 +90,8 @@ class CreatedTable:
         types = {name: wanted.types[new] for name, new in names.items() if new in wanted.types}
         not_null = [name for name, new in names.items() if new in wanted.not_null or new in wanted.primary_key]
         whole = change_table(self.suggested, types, (), wanted.widen, not_null)
-        mapping = map_to_new(self.profile, whole.as_table(), self.null_markers)
+        listed = with_listed(self.profile, dict(enumerate(self.entered_mapping or ())))
+        mapping = map_to_new(listed, whole.as_table(), self.null_markers)
         return tuple(
             replace(each, column=name) if name else ColumnMapping("")
             for each, name in zip(mapping, self.names, strict=True)
@@ -122,4 +123,4 @@ def _suitable(chosen: ColumnMapping, suggested: ColumnMapping, table: Table, *, 
     suits = type_ is None or all(TRANSFORMS[name].accepted(type_) for name in chosen.transforms)
     suits = suits and (type_ is None or type_.is_temporal or not chosen.datetime_format) and not retyped
     markers = chosen.null_markers or suggested.null_markers
-    return chosen if suits else replace(suggested, null_markers=markers)
+    return chosen if suits else replace(suggested, null_markers=markers, values=chosen.values)

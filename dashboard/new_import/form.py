@@ -13,7 +13,7 @@ from dashboard.fields.format_fields import FORMAT_FIELDS
 from dashboard.fields.option_form import OptionsForm
 from dashboard.formatting import entered_number
 from dashboard.new_import.null_markers import parse_markers
-from dashboard.new_import.stated_fields import ANSWERED, answered_fields, stated_positions
+from dashboard.new_import.stated_fields import ANSWERED, answered_fields, read_values, stated_positions
 from importer import lab as labs
 from importer.access.policy import seen
 from importer.engine.errors import Problem
@@ -68,6 +68,8 @@ class NewImportForm:
         """The decisions that the user has made: by fields of the form, or all by a preset or an earlier import."""
         values = stated_positions(self.answered, "read", "trim", "format", "null")
         keys = {f"format:{field_name(header, number)}" for number in values if number < len(header)}
+        listed = stated_positions(self.answered, "values")
+        keys |= {f"values:{field_name(header, number)}" for number in listed if number < len(header)}
         keys |= {"match"} & self.answered
         return Stated(whole_format, whole_mapping, frozenset(keys), stated_positions(self.answered, "column"))
 
@@ -265,6 +267,7 @@ class NewImportForm:
             null_markers=parse_markers(self.values.get(f"null_{number}", "")),
             datetime_format=self.values.get(f"format_{number}", "").strip(),
             transforms=tuple(name for name in chosen if name),
+            values=read_values(self.values.get(f"values_{number}", "")),
         )
 
     def added_columns(self, table: Table, basis: str) -> tuple[NewColumn, ...]:

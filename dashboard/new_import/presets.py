@@ -60,8 +60,7 @@ def _recipe(request: HttpRequest, pk: int, problem: Problem | None = None) -> Ht
 
 def _conversion(field: ColumnMapping) -> str:
     """The conversions of a field's text before it is stored, in words; "" without any."""
-    words = [TRANSFORMS[name].label if name in TRANSFORMS else name for name in field.transforms]
-    words += [field.datetime_format] if field.datetime_format else []
+    words = [TRANSFORMS[word].label if word in TRANSFORMS else word for word in field.words]
     words += [f"NULL is written as {show_markers(field.null_markers)}"] if field.null_markers else []
     return " · ".join(words)
 

@@ -9,17 +9,18 @@ The page has fields for some of the columns alone. Those of the other columns ha
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from dashboard.fields.format_fields import FORMAT_FIELDS
 from dashboard.new_import.null_markers import show_markers
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, ValueList, field_name
 from importer.engine.source.decisions import Answer, Decision
 
 T = TypeVar("T")
 
 SHOWN, ANSWERED, ANSWER = "shown", "answered", "answer"
-_COLUMN_FIELD = re.compile(r"(column|add|read|trim|format|null|type|nulls)_([0-9]{1,5})")
+_COLUMN_FIELD = re.compile(r"(column|add|read|trim|format|null|type|nulls|values)_([0-9]{1,5})")
 _FILLING_FIELD = re.compile(r"(fill|filltext)_([0-9]{1,5})")
 
 
@@ -70,7 +71,8 @@ def shown_mapping(mapping: ColumnMapping, number: int) -> dict[str, str]:
         **_of_column("column", mapping.column, number),
         **_of_column("transforms", mapping.transforms, number),
         **_of_column("datetime_format", mapping.datetime_format, number),
-        f"null_{number}": show_markers(mapping.null_markers),
+        **_of_column("null_markers", mapping.null_markers, number),
+        **_of_column("values", mapping.values, number),
     }
 
 
@@ -89,8 +91,24 @@ def _of_column(name: str, value: object, number: int) -> dict[str, str]:
     if name == "null_markers":
         assert isinstance(value, tuple)
         return {f"null_{number}": show_markers(value)}
+    if name == "values":
+        assert isinstance(value, tuple)
+        return {f"values_{number}": show_values(value)}
     form_name = {"column": "column", "datetime_format": "format", "type": "type"}[name]
     return {f"{form_name}_{number}": str(value)}
+
+
+def show_values(values: ValueList) -> str:
+    """A value list as the form writes it: a list of pairs as JSON, as JavaScript writes it, "" for none."""
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")) if values else ""
+
+
+def read_values(text: str) -> ValueList:
+    """The inverse of show_values(); a text that no page sends is no list."""
+    with suppress(ValueError, TypeError):
+        if isinstance(pairs := json.loads(text), list):
+            return tuple((str(old), str(new)) for old, new in pairs)
+    return ()
 
 
 def _is_tracked(name: str) -> bool:

@@ -2,12 +2,14 @@
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from typing import Any
 
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
+from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn, check_values
 from importer.engine.mapping.transforms import LISTED_NAMES, TRANSFORMS
 from importer.engine.plan.option_kinds import Number, OptionKind, Percent, Size
 from importer.engine.source import encodings
@@ -16,6 +18,10 @@ from importer.engine.tuning.value_syntax import read_values
 
 # In a mapping: the values are read as they are.
 PLAIN = "plain"
+# The words of a mapping after its column, and a value with what replaces it. A NULL marker has no escapes.
+_WORDS = re.compile(r"null=[^,]*|(?:\\.|[^,])+", re.DOTALL)
+_REPLACEMENT = re.compile(r"((?:\\.|[^>\\])*)>((?:\\.|[^\\])*)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 WRITTEN = {r"\t": "\t", r"\\": "\\"}
 
 
@@ -82,7 +88,8 @@ def field_mapping(text: str) -> FieldOverride:
     """`FIELD=COLUMN[:TRANSFORM,...]`: the column that a field goes into, and how its values are read.
 
     FIELD is a name in the header, or #3 for the third field. An empty COLUMN leaves the field out. A TRANSFORM is one
-    of transforms.TRANSFORMS, `null=MARKER`, or at the end `date=FORMAT`; `plain` stands for none.
+    of transforms.TRANSFORMS, `null=MARKER`, `OLD>NEW`, or at the end `date=FORMAT`; `plain` stands for none. OLD>NEW
+    replaces the value OLD by NEW; a backslash before a comma, a > or a backslash in them says that it is meant as such.
     """
     field, equals, rest = text.partition("=")
     if not equals or not field:
@@ -91,15 +98,37 @@ def field_mapping(text: str) -> FieldOverride:
     if not colon:
         return FieldOverride(field, column)
     before, date, datetime_format = f",{listed}".partition(",date=")
-    words = [word for word in before.split(",") if word]
+    words = [word for word in _WORDS.findall(before) if word]
+    values = tuple(pair for word in words if (pair := _replacement(word)))
+    words = [word for word in words if not _replacement(word)]
+    with _as_argument_error():
+        check_values(values, column)
     markers = tuple(word.removeprefix("null=") for word in words if word.startswith("null="))
     plain = PLAIN in words
     names = tuple(word for word in words if not word.startswith("null=") and word != PLAIN)
     if unknown := [name for name in names if name not in TRANSFORMS]:
-        known = f"{LISTED_NAMES}, {PLAIN}, null=MARKER, date=FORMAT"
+        known = f"{LISTED_NAMES}, {PLAIN}, null=MARKER, OLD>NEW, date=FORMAT"
         raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {known}")
     transforms = names if names or plain else None
-    return FieldOverride(field, column, transforms, markers or None, datetime_format if date or plain else None)
+    chosen_format = datetime_format if date or plain else None
+    return FieldOverride(field, column, transforms, markers or None, chosen_format, values or None)
+
+
+def _replacement(word: str) -> tuple[str, str] | None:
+    """The two texts of a word OLD>NEW; None if it is another one."""
+    if word.startswith("null=") or not (pair := _REPLACEMENT.fullmatch(word)):
+        return None
+    old, new = (_ESCAPED.sub(r"\1", text) for text in pair.groups())
+    return old, new
+
+
+@contextmanager
+def _as_argument_error() -> Iterator[None]:
+    """Raise ArgumentTypeError for a Problem, with its words."""
+    try:
+        yield
+    except Problem as problem:
+        raise argparse.ArgumentTypeError(problem.what.rstrip(".")) from problem
 
 
 def generated_column(text: str) -> GeneratedColumn:
@@ -128,10 +157,8 @@ def setting_values(text: str) -> tuple[str, tuple[Value, ...]]:
     name = name.strip().replace("-", "_")
     if not equals or name not in TUNABLE:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=V1,V2 with a NAME of {', '.join(TUNABLE)}")
-    try:
+    with _as_argument_error():
         return name, read_values(name, listed)
-    except Problem as problem:
-        raise argparse.ArgumentTypeError(problem.what.rstrip(".")) from problem
 
 
 def column_type(text: str) -> tuple[str, str]:

@@ -117,9 +117,9 @@ def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> 
 def _write_notes(prepared: PreparedImport) -> None:
     """Write the suggested conversions and doubtful values to stderr, since there is no page that shows them."""
     for each in prepared.mapping:
-        conversions = [TRANSFORMS[name].words for name in each.transforms] + [each.datetime_format]
-        if any(conversions):
-            listed = ", ".join(filter(None, conversions))
+        conversions = [TRANSFORMS[word].words if word in TRANSFORMS else word for word in each.words]
+        if conversions:
+            listed = ", ".join(conversions)
             sys.stderr.write(f"{each.column} is read as {listed} (--map changes that).\n")
     for line in prepared.reading.lines:
         sys.stderr.write(f"{line}\n")

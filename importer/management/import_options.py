@@ -192,7 +192,7 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FIELD=COLUMN[:TRANSFORM,...]",
         help="a field (its name, or #3) and its column (empty: leave the field out); may be repeated. TRANSFORM is"
-        f" {LISTED_NAMES}, plain, null=MARKER, or at the end date=FORMAT",
+        f" {LISTED_NAMES}, plain, null=MARKER, OLD>NEW (the value OLD is loaded as NEW), or at the end date=FORMAT",
     )
     group.add_argument("--match", choices=MATCHES, help="match fields and columns by name, or by position")
     group.add_argument(
@@ -275,6 +275,7 @@ def _column(override: FieldOverride) -> dict[str, Any]:
         "transforms": override.transforms,
         "null": override.null_markers,
         "date_format": override.datetime_format,
+        "values": override.values,
     }
     return {name: value for name, value in values.items() if value is not None}
 

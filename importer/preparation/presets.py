@@ -13,7 +13,7 @@ from importer.access import limits
 from importer.access.policy import require, seen
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, check_values
 from importer.engine.mapping.transforms import check_words
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options, check_options
@@ -167,6 +167,7 @@ def read_exported(values: Mapping[str, Any]) -> ExportedPreset:
     check_options(preset.options)
     for each in preset.mapping:
         check_words(each.transforms, each.datetime_format)
+        check_values(each.values, each.column)
     return preset
 
 

@@ -1,4 +1,5 @@
-// The grid of the new import page: a field dragged by its name onto a column that no field fills goes into that column.
+// The grid of the new import page: a field dragged by its name onto a column that no field fills goes into that column, and
+// values that are replaced are sent as one list of pairs.
 
 const DRAGGED = "text/x-millrace-field"; // the id of the control with the field's column
 
@@ -39,3 +40,15 @@ document.addEventListener("drop", (event) => {
 
 // A field is no file: the page does not ask to drop it.
 document.addEventListener("dragenter", (event) => event.dataTransfer.types.includes(DRAGGED) && event.stopPropagation(), true);
+
+document.addEventListener(
+  "change",
+  ({ target }) => {
+    const list = target.closest("[data-list]");
+    if (!list) return;
+    const pairs = [...list.querySelectorAll("[data-old]")].map((each) => [each.dataset.old, each.value]);
+    const replaced = pairs.filter(([old, value]) => value !== old);
+    target.form.elements[list.dataset.list].value = replaced.length ? JSON.stringify(replaced) : "";
+  },
+  true, // before the form is sent
+);

@@ -97,6 +97,24 @@ def test_what_is_shown_is_what_arrives_and_comes_back_as_a_preset(opened, upload
     expect(page.get_by_label("source gets")).to_have_value("")
 
 
+def test_values_are_replaced_in_the_grid_and_arrive(opened, upload: SourceFile, database: Address, tmp_path: Path):
+    run_sql(database, "CREATE TABLE people (id INT, state ENUM('active', 'in active', 'left'))")
+    text = "id,state\n1,aktiv\n2,aktiv\n3,inactive\n4,left\n"
+    page = opened(reverse("new_source", args=[registered(tmp_path / "people.csv", text).key]))
+    expect(cell(page, "aktiv")).to_have_class("bad")
+    page.get_by_role("button", name="as the list has them").click()
+    expect(page.get_by_role("cell", name="in active", exact=True)).to_have_class("converted")
+    open_format(page, "state")
+    expect(page.get_by_label("state: inactive is loaded as")).to_have_value("in active")
+    page.get_by_label("state: aktiv is loaded as").fill("active")
+    page.get_by_label("state: aktiv is loaded as").blur()
+    expect(page.get_by_role("cell", name="active", exact=True).first).to_have_class("converted")
+    expect(page.locator(".bad")).to_have_count(0)
+    page.get_by_role("button", name="Import into").click()
+    page.wait_for_url("**/jobs/**")
+    assert ImportJob.objects.get().mapping[1].values == (("aktiv", "active"), ("inactive", "in active"))
+
+
 def test_another_column_is_read_as_that_column_suggests(opened, upload: SourceFile):
     page = opened(reverse("new_source", args=[upload.key]))
     page.get_by_label("extra goes into").select_option("source")

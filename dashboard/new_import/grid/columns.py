@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dashboard.new_import.null_markers import show_markers
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from dashboard.new_import.stated_fields import show_values
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, described_values
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform, transforms_for
 from importer.engine.reading.reading import FieldReading
 from importer.engine.schema.table import Column
@@ -41,7 +42,7 @@ class Field:
     `nulls`: for a new table, what was chosen under NULL, and `nulls_offered` what may be. `wrong_type`: the text that
     was entered as the column's type, if that is invalid. `added`: the type of a column that the import adds.
     `as_number`: for a text of a new table, the transforms by which it becomes a number. `as_date`: whether a format
-    makes that text a date.
+    makes that text a date. `sample`: the different texts of the sample, if they are few.
     """
 
     number: int
@@ -56,6 +57,17 @@ class Field:
     added: str = ""
     as_number: tuple[str, ...] = ()
     as_date: bool = False
+    sample: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> str:
+        return show_values(self.mapping.values)
+
+    @property
+    def replaceable(self) -> list[tuple[str, str]]:
+        """The texts that the page offers to replace, each with what is loaded for it."""
+        listed = dict(self.mapping.values)
+        return [(text, listed.get(text, text)) for text in dict.fromkeys((*self.sample, *listed))]
 
     @property
     def markers(self) -> str:
@@ -89,7 +101,9 @@ class Field:
     @property
     def format(self) -> str:
         """The format of the values in a few words."""
-        return self.mapping.datetime_format or (self.reading.label if self.reading else "no conversion")
+        replaced = described_values(self.mapping.values)
+        read = self.mapping.datetime_format or (self.reading.label if self.reading else "")
+        return ", ".join(filter(None, (read, replaced))) or "no conversion"
 
     @property
     def asked(self) -> bool:

@@ -13,10 +13,11 @@ from dashboard.new_import.grid.view import KINDS, WINDOW, GridView
 from dashboard.new_import.preview import Preview
 from dashboard.new_import.questions import AnswerButton, Question, add_all, leave_all_out
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping, with_listed
 from importer.engine.mapping.new_table.fields import is_date_in_two_ways, readings_as_number
 from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mapping.readings import non_null_values
+from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.mysql.connection import connect
 from importer.engine.schema.column_types import Family
 from importer.engine.source.decisions import Standing
@@ -27,6 +28,8 @@ from importer.preparation.row_problems import RowProblems
 # Options in all selects of columns together; with more of them, a column is typed and suggested.
 MOST_OPTIONS = 800
 MOST_QUESTIONS = 10
+# Of a field whose values the page offers to replace: different texts in the sample, and their characters.
+MOST_TEXTS, LONGEST_TEXT = 20, 60
 # Columns without a field that are shown, in addition to those that need a value.
 MOST_UNFILLED = WINDOW
 
@@ -98,7 +101,8 @@ class Grid:
         sure = preview.reading.columns[number] if preview.reading else None
         column = columns.get(mapping.column.lower())
         text = preview.new_table is not None and column is not None and column.column_type.family is Family.CHARACTER
-        values = non_null_values(self.profile, number, mapping) if text else Counter[str]()
+        listed = with_listed(self.profile, {number: mapping})
+        values = non_null_values(listed, number, mapping) if text else Counter[str]()
         wrong_types = request.types if request and preview.problem else {}
         return Field(
             number=number,
@@ -113,6 +117,7 @@ class Grid:
             added=next((each.type for each in preview.added if each.name == mapping.column), ""),
             as_number=readings_as_number(values, self.profile.dialect.delimiter),
             as_date=is_date_in_two_ways(values, self.profile.dialect.delimiter),
+            sample=_few_texts(self.profile, number, mapping),
         )
 
     @property
@@ -224,6 +229,14 @@ def make_grid(preview: Preview) -> Grid | None:
     shown = file_rows(profile, problems, only_problems=view.only_problems)
     grid = Grid(preview, profile, view, problems, examining, found, shown, [{} for _ in shown])
     return replace(grid, converted=_converted(grid))
+
+
+def _few_texts(profile: Profile, number: int, mapping: ColumnMapping) -> tuple[str, ...]:
+    """The different texts of a field in the sample, as a value list compares them; () if they are many or long."""
+    texts = dict.fromkeys(profile.values_of(number))
+    if any(TRANSFORMS[name].cleans for name in mapping.transforms):
+        texts = {text.strip(BLANKS): None for text in texts}
+    return tuple(texts) if len(texts) <= MOST_TEXTS and all(len(text) <= LONGEST_TEXT for text in texts) else ()
 
 
 def _found(preview: Preview, profile: Profile, view: GridView) -> Iterator[int]:

@@ -1,8 +1,10 @@
 """The decisions about the format of each column's values: proved by the sample, stated, a rule, or a guess."""
 
+import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 
-from importer.engine.mapping.columns import ColumnMapping, field_name
+from importer.engine.mapping.columns import MOST_VALUES, ColumnMapping, ValueList, field_name
 from importer.engine.mapping.readings import (
     MOST_SHOWN,
     Choice,
@@ -14,6 +16,7 @@ from importer.engine.mapping.readings import (
     with_thousands,
 )
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.profile import Profile
@@ -51,6 +54,9 @@ def column_decisions(
             decisions.append(_decision(profile, number, name, each, column, number in stated, commas))
             if number not in stated and _may_be_null(profile, number, each):
                 decisions.append(_null_question(profile, number, name, each, column))
+            values = () if number in stated or each.values else _respelled(profile, number, each, column)
+            if values:
+                decisions.append(_spelling_question(name, each, column, values))
     return tuple(decisions)
 
 
@@ -109,13 +115,58 @@ def _null_question(profile: Profile, number: int, name: str, mapping: ColumnMapp
     return Decision("null", "a text", Standing.GUESSED, evidence, name, answers)
 
 
+def _respelled(profile: Profile, number: int, mapping: ColumnMapping, column: Column) -> ValueList:
+    """The values that are in an ENUM's or SET's list but for blanks, each with the member; not those in another case.
+
+    The server takes another case itself, unless the column's collation tells them apart.
+    """
+    taken = {member.casefold() for member in column.members}
+    folded = Counter(map(_folded, column.members))
+    members = {fold: member for member in column.members if folded[fold := _folded(member)] == 1}
+    pairs = []
+    for text in trimmed(non_null_values(profile, number, mapping)) if members else ():
+        words = text.split(",") if column.column_type.family is Family.SET else [text]
+        found = [members.get(_folded(word)) for word in words]
+        if all(found) and not all(word.rstrip(" ").casefold() in taken for word in words):
+            pairs.append((text, ",".join(filter(None, found))))
+    return tuple(pairs[:MOST_VALUES])
+
+
+def _folded(text: str) -> str:
+    return "".join(text.split()).casefold()
+
+
+def _spelling_question(name: str, mapping: ColumnMapping, column: Column, values: ValueList) -> Decision:
+    old, new = values[0]
+    evidence = f"{name}: {shortened(old)} is not in the list of {column.name}, which has {shortened(new)}."
+    flag, kept = f"--map '{name}={mapping.column}:", ",".join(mapping.transforms)
+    listed = ",".join(filter(None, (kept, *(f"{_escaped(old)}>{_escaped(new)}" for old, new in values[:MOST_SHOWN]))))
+    more = ",..." if len(values) > MOST_SHOWN else ""
+    shown = tuple(f"{old} → {new}" for old, new in values[:MOST_SHOWN])
+    answers = (
+        Answer(
+            "as they are: bad rows",
+            f"{flag}{kept or 'plain'}'",
+            (("values", ()),),
+            tuple(old for old, _ in values[:MOST_SHOWN]),
+        ),
+        Answer("as the list has them", f"{flag}{listed}{more}'", (("values", values),), shown),
+    )
+    return Decision("values", "as they are", Standing.GUESSED, evidence, name, answers)
+
+
+def _escaped(text: str) -> str:
+    """The text as --map takes it in OLD>NEW."""
+    return re.sub(r"[\\,>]|(?:null|date)=", r"\\\g<0>", text)
+
+
 def _key(mapping: ColumnMapping) -> tuple[tuple[str, ...], str]:
     """The mapping's reading as ValueReading.key, without trimming."""
     return tuple(name for name in mapping.transforms if not TRANSFORMS[name].cleans), mapping.datetime_format
 
 
 def _in_words(mapping: ColumnMapping) -> str:
-    return ", ".join(filter(None, (*mapping.transforms, mapping.datetime_format))) or "as it is"
+    return ", ".join(mapping.words) or "as it is"
 
 
 def _rule(profile: Profile, number: int, mapping: ColumnMapping, column: Column) -> str:

@@ -1,16 +1,23 @@
 """Column mappings, generated columns and a user's overrides, with the checks of a mapping against the table."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from importer.engine.errors import Problem
-from importer.engine.mapping.transforms import TRANSFORMS, check_transforms
+from importer.engine.mapping.transforms import BLANKS, TRANSFORMS, check_transforms
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.formats.header_names import match_names
+from importer.engine.source.profile.profile import Profile
+
+# A value list: texts of a field, each with the text that stands for it in the table.
+ValueList = tuple[tuple[str, str], ...]
+# Texts of a list; each is compared with each value.
+MOST_VALUES = 1000
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -19,13 +26,29 @@ class ColumnMapping:
 
     `column` "" leaves the field out. `transforms` are names from transforms.TRANSFORMS. A value that equals one of
     `null_markers`, byte for byte after trimming, becomes NULL. `datetime_format` consists of date_formats.PARTS, such
-    as `%Y-%m-%dT%H:%i:%sZ`; with "" the server reads the text itself.
+    as `%Y-%m-%dT%H:%i:%sZ`; with "" the server reads the text itself. A text of `values`, equal byte for byte after
+    trimming, is replaced before anything else reads it.
     """
 
     column: str
     null_markers: tuple[str, ...] = ()
     datetime_format: str = ""
     transforms: tuple[str, ...] = ()
+    values: ValueList = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How the values are read, in a few words each; () for as they are."""
+        return tuple(filter(None, (*self.transforms, self.datetime_format, described_values(self.values))))
+
+    @property
+    def replacements(self) -> dict[str, str]:
+        """What each text of the value list is read as: the new text, trimmed as the field is."""
+        cleans = [clean for name in self.transforms if (clean := TRANSFORMS[name].clean)]
+        replaced = dict(self.values)
+        for clean in cleans:
+            replaced = {old: clean(new) for old, new in replaced.items()}
+        return replaced
 
 
 @dataclass(frozen=True)
@@ -57,6 +80,7 @@ class FieldOverride:
     transforms: tuple[str, ...] | None = None
     null_markers: tuple[str, ...] | None = None
     datetime_format: str | None = None
+    values: ValueList | None = None
 
 
 def field_name(header: Sequence[str], number: int) -> str:
@@ -106,6 +130,48 @@ def overrides_by_position(overrides: Sequence[FieldOverride], header: Sequence[s
     return by_position
 
 
+def described_values(values: Iterable[Sequence[str]]) -> str:
+    """The value list in words: its first pairs, and how many more there are; "" for none."""
+    pairs = [f"{old or '(empty)'} → {new or '(empty)'}" for old, new in values]
+    more = [f"{len(pairs) - MOST_NAMED} more replaced"] if len(pairs) > MOST_NAMED else []
+    return ", ".join(pairs[:MOST_NAMED] + more)
+
+
+def with_listed(profile: Profile, mapping: Mapping[int, ColumnMapping | FieldOverride]) -> Profile:
+    """The profile of a file that has the new texts of the value lists itself.
+
+    `mapping`: what has the lists, by the position of the field, from 0. Blanks around a text stay.
+    """
+    lists = {number: dict(each.values) for number, each in mapping.items() if each.values}
+    if not lists:
+        return profile
+    rows = (
+        tuple(_listed(value, lists[at], profile) if at in lists else value for at, value in enumerate(row))
+        for row in profile.rows
+    )
+    return replace(profile, rows=tuple(rows))
+
+
+def _listed(value: str, values: Mapping[str, str], profile: Profile) -> str:
+    bare = value.strip(BLANKS)
+    if bare not in values or (value and value == profile.dialect.null):
+        return value
+    before, after = (value[: value.index(bare)], value[value.index(bare) + len(bare) :]) if bare else ("", "")
+    return f"{before}{values[bare]}{after}"
+
+
+def check_values(values: ValueList, column: str) -> None:
+    """Raise Problem for a text that is listed twice, and for a list that is too long."""
+    given: set[str] = set()
+    for old, _ in values:
+        if old in given:
+            raise Problem(f"The values of {column} have {old!r} twice.", advice="Replace each text once.")
+        given.add(old)
+    if len(values) > MOST_VALUES:
+        what = f"{len(values):,} values of {column} are to be replaced; {MOST_VALUES:,} can be."
+        raise Problem(what, advice="Load the texts, and replace them with a table of them on the server.")
+
+
 def map_by_name(header: Sequence[str], table: Table) -> tuple[ColumnMapping, ...]:
     """Map each field of the header to the column of its name (source/formats/header_names.py)."""
     columns = [column.name for column in table.fillable_columns]
@@ -150,6 +216,7 @@ def check_given(
     for each in mapping:
         if each.column:
             check_transforms(each.transforms, each.datetime_format, known[each.column.lower()])
+            check_values(each.values, each.column)
     for number in of_bytes:
         if mapping[number].column:
             _check_bytes(number, mapping[number], known[mapping[number].column.lower()])

@@ -32,17 +32,17 @@ LONGEST = 20_000
 
 def is_plain(mapping: ColumnMapping) -> bool:
     """Whether the field's text goes into the column unchanged."""
-    return not (mapping.null_markers or mapping.datetime_format or mapping.transforms)
+    return not (mapping.null_markers or mapping.datetime_format or mapping.transforms or mapping.values)
 
 
 def without_markers(mapping: ColumnMapping, type_: ColumnType) -> ColumnMapping:
     """The mapping for data in which the scan found no NULL marker of this field, so that none is compared.
 
     The scan sees each value that is no number or time, and so each marker without a digit; not where a transform or a
-    format reads the value, nor in texts. There the markers stay.
+    format reads the value, or a value list replaces it, nor in texts. There the markers stay.
     """
     seen = type_.is_number or type_.is_temporal or type_.family is Family.YEAR
-    converted = mapping.transforms or mapping.datetime_format
+    converted = mapping.transforms or mapping.datetime_format or mapping.values
     if not seen or converted or any(map(str.isdigit, "".join(mapping.null_markers))):
         return mapping
     return replace(mapping, null_markers=())
@@ -51,12 +51,15 @@ def without_markers(mapping: ColumnMapping, type_: ColumnType) -> ColumnMapping:
 def expression(text: str, mapping: ColumnMapping, column: Column, refused: str = "") -> str:
     """Render SQL for the value. `text` is SQL for the field's text; NULL stays NULL.
 
-    A text that equals a NULL marker, byte for byte after cleaning, becomes NULL. `refused` is SQL for the result of a
+    A text of the value list is replaced first. One that equals a NULL marker becomes NULL; both byte for byte after
+    cleaning. `refused` is SQL for the result of a
     text that cannot be converted; "" for a text of which the column warns.
     """
     for name, each in TRANSFORMS.items():
         if each.cleans and name in mapping.transforms:
             text = each.expression(text, column)
+    if mapping.values:
+        text = _replaced(text, mapping)
     value = _Value(text, column, refused).of(mapping)
     if not mapping.null_markers:
         return value
@@ -64,6 +67,12 @@ def expression(text: str, mapping: ColumnMapping, column: Column, refused: str =
     # _binary literal, because the variable's collation wins (server-behaviour.md).
     markers = ", ".join(f"_binary{quote_text(marker)}" for marker in mapping.null_markers)
     return f"IF(CAST({text} AS BINARY) IN ({markers}), NULL, {value})"
+
+
+def _replaced(text: str, mapping: ColumnMapping) -> str:
+    """SQL for the text that stands for `text`, which is compared as bytes, as NULL markers are."""
+    pairs = (f"WHEN _binary{quote_text(old)} THEN {quote_text(new)}" for old, new in mapping.replacements.items())
+    return f"CASE CAST({text} AS BINARY) {' '.join(pairs)} ELSE {text} END"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import ColumnMapping, FieldOverride, map_by_name, overrides_by_position
+from importer.engine.mapping.columns import (
+    ColumnMapping,
+    FieldOverride,
+    map_by_name,
+    overrides_by_position,
+    with_listed,
+)
 from importer.engine.mapping.readings import choose, non_null_values, trimmed
 from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.column_types import Family, column_type
@@ -35,6 +41,7 @@ def suggest_mapping(
     suggestions. Raises Problem if an override names an unknown field or column.
     """
     fixed = overrides_by_position(overrides, profile.header)
+    profile = with_listed(profile, fixed)
     left_out = {number for number, each in fixed.items() if not each.column}
     mapping = _with_columns(_columns(profile, table, match, left_out), fixed, table)
     text: tuple[str, ...] = ()
@@ -100,7 +107,7 @@ def with_suggested_null(
     """
     if null_markers is not None:
         return table
-    suggested = set(_null_words_seen(profile, mapping, table.as_table()))
+    suggested = set(_null_words_seen(with_listed(profile, dict(enumerate(mapping))), mapping, table.as_table()))
     given = {at for at, each in overrides_by_position(overrides, profile.header).items() if each.null_markers}
     names = (each.column for at, each in enumerate(mapping) if at not in given and set(each.null_markers) == suggested)
     return replace(table, suggested_null=tuple(filter(None, names)))
@@ -118,7 +125,7 @@ def _with_new_formats(
 
     fixed = overrides_by_position(overrides, profile.header)
     given = {at for at, each in fixed.items() if each.transforms is not None or each.datetime_format is not None}
-    fields = read_fields(profile, [each.column for each in mapping], null_markers, overrides)
+    fields = read_fields(with_listed(profile, fixed), [each.column for each in mapping], null_markers, overrides)
     formatted = []
     for number, (each, field) in enumerate(zip(mapping, fields, strict=True)):
         family = table.column(each.column).column_type.family if each.column else None
@@ -147,7 +154,7 @@ def _with_columns(
 
 def _with_override(suggested: ColumnMapping, override: FieldOverride) -> ColumnMapping:
     """The suggestion with the override's values. Given transforms replace a suggested date format, and vice versa."""
-    names = ("transforms", "null_markers", "datetime_format")
+    names = ("transforms", "null_markers", "datetime_format", "values")
     values = {name: getattr(override, name) for name in names if getattr(override, name) is not None}
     if override.transforms and override.datetime_format is None:
         values["datetime_format"] = ""

@@ -44,6 +44,11 @@ class Transform:
         """The words with a capital letter, for lists and tables."""
         return self.words[:1].upper() + self.words[1:]
 
+    @property
+    def clean(self) -> Callable[[str], str] | None:
+        """The trimming in Python; None for a transform that does not trim."""
+        return self.in_python if self.cleans else None
+
     def goes_with(self, column: Column) -> bool:
         return self.accepted(column.column_type)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from importer.engine.mapping.column_decisions import column_decisions
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name, with_listed
 from importer.engine.mapping.new_table.decisions import new_column_decisions
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.reading.fields import Matching, field_decisions, match_fields, row_name_decisions
@@ -40,9 +40,10 @@ def make_reading(
     """
     matching = match_fields(profile, table, mapping, fillings, kept)
     given = range(len(mapping)) if stated.mapping else stated.formats
-    of_values = column_decisions(profile, table, mapping, given, is_new=new_table is not None)
+    listed = with_listed(profile, dict(enumerate(mapping)))
+    of_values = column_decisions(listed, table, mapping, given, is_new=new_table is not None)
     if new_table and not stated.mapping:
-        new = new_column_decisions(profile, new_table, mapping)
+        new = new_column_decisions(listed, new_table, mapping)
         of_values = (*of_values, *new, *row_name_decisions(matching, stated))
     decisions = (*_format_decisions(profile, stated), *field_decisions(matching, stated), *of_values)
     decisions = stated.settle(decisions)
@@ -56,7 +57,7 @@ def make_reading(
         notes=(
             *(_notes_of(new_table) if new_table else ()),
             *_rules(decisions, of_new_table=new_table is not None),
-            *mapping_notes(profile, table, mapping),
+            *mapping_notes(listed, table, mapping),
         ),
     )
 
@@ -87,7 +88,7 @@ def _columns(matching: Matching, decisions: Sequence[Decision], stated: Stated) 
                 field,
                 each.column,
                 types.get(each.column.lower(), ""),
-                ", ".join(filter(None, (*each.transforms, each.datetime_format))),
+                ", ".join(each.words),
                 each.null_markers,
                 decision.standing,
                 decision.evidence,

@@ -136,7 +136,8 @@ def _part(column: Column, mapping: Sequence[ColumnMapping]) -> KeyPart | None:
     kind = _kind(column)
     for number, each in enumerate(mapping):
         if each.column.lower() == column.name.lower():
-            return KeyPart(number, kind) if kind and not (each.transforms or each.datetime_format) else None
+            unchanged = not (each.transforms or each.datetime_format or each.values)
+            return KeyPart(number, kind) if kind and unchanged else None
     return None
 
 

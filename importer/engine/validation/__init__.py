@@ -110,8 +110,7 @@ class BlockLook:
 def _without_markers(check: FieldCheck) -> FieldCheck:
     if not check.null_markers:
         return check
-    mapping = ColumnMapping(check.column, check.null_markers, check.datetime_format, check.transforms)
-    return replace(check, null_markers=without_markers(mapping, column_type(check.type)).null_markers)
+    return replace(check, null_markers=without_markers(check.mapping, column_type(check.type)).null_markers)
 
 
 def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:
@@ -120,5 +119,11 @@ def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:
     column = table.column(mapping.column)
     nullable = column.nullable or column.auto_increment
     return FieldCheck(
-        column.name, column.type, nullable, mapping.null_markers, mapping.datetime_format, mapping.transforms
+        column.name,
+        column.type,
+        nullable,
+        mapping.null_markers,
+        mapping.datetime_format,
+        mapping.transforms,
+        mapping.values,
     )

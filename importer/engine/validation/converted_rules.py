@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from importer.engine.mapping.columns import ColumnMapping, ValueList
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.validation.column_rules import rule_of
@@ -20,8 +21,8 @@ from importer.engine.validation.verdict import ColumnRule
 class FieldCheck:
     """How one field is checked for a column of the full `type`; "" leaves the field to the server.
 
-    `null_markers` become NULL, which only a `nullable` column accepts. `datetime_format` and `transforms` are those of
-    the mapping.
+    `null_markers` become NULL, which only a `nullable` column accepts. `datetime_format`, `transforms` and `values` are
+    those of the mapping.
     """
 
     column: str
@@ -30,6 +31,11 @@ class FieldCheck:
     null_markers: tuple[str, ...] = ()
     datetime_format: str = ""
     transforms: tuple[str, ...] = ()
+    values: ValueList = ()
+
+    @property
+    def mapping(self) -> ColumnMapping:
+        return ColumnMapping(self.column, self.null_markers, self.datetime_format, self.transforms, self.values)
 
 
 def converted_rule(check: FieldCheck, trimming: Trimming | None, *, mariadb: bool, utc: bool) -> ColumnRule | None:

@@ -143,11 +143,13 @@ def marks_of(dialect: Dialect) -> DelimiterMarks | None:
 
 def _field(rule: CellRule, dialect: Dialect) -> _Field | None:
     field = _usual_values(rule.column_rule, dialect, rule.encoding)
-    if not field:
+    if not field or rule.misread:
         return None
+    usual = {*rule.replacements} - {b"NULL"} | (rule.markers if rule.check.nullable else set())
+    field.flags |= Flag.EMPTY if b"" in usual else 0
+    field.null_count, field.nulls = _words(usual, dialect)
     if rule.check.nullable:
-        field.flags |= Flag.NULLABLE | (Flag.EMPTY if b"" in rule.markers else 0)
-        field.null_count, field.nulls = _words(rule.markers, dialect)
+        field.flags |= Flag.NULLABLE
         return field
     # Without NULL, an empty value is unusual if it is a NULL marker; otherwise it is usual in texts only.
     field.flags |= Flag.NO_EMPTY if rule.markers else 0

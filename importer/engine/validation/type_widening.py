@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from importer.engine.errors import BadRow, Problem, RowsRefused
 from importer.engine.mapping.columns import ColumnMapping
@@ -65,6 +66,7 @@ class _Field:
     markers: frozenset[str]
     trims: bool = False
     stated: bool = False
+    replacements: Mapping[str, str] = field(default_factory=dict)
     usual: re.Pattern[str] | None = None
     values: TypeTracker = field(default_factory=TypeTracker)
     first: tuple[int, str] | None = None
@@ -78,15 +80,20 @@ class _Field:
         """Whether a value of the rows is neither NULL nor usual."""
         if not self.usual:
             return True
-        distinct = {row[self.number] for row in rows} - self.markers
-        return not all(value is None or self.usual.fullmatch(value) for value in distinct)
+        distinct = {None if value is None else self.replaced(value) for value in {row[self.number] for row in rows}}
+        return not all(value is None or self.usual.fullmatch(value) for value in distinct - self.markers)
 
     def present(self, rows: Sequence[Row]) -> Counter[str]:
         """The values of the rows that are not NULL."""
-        counts = Counter([row[self.number] for row in rows])
-        return Counter(
-            {value: count for value, count in counts.items() if value is not None and not self._is_null(value)}
-        )
+        counts: Counter[str] = Counter()
+        for value, count in Counter([row[self.number] for row in rows]).items():
+            if value is not None and not self._is_null(replaced := self.replaced(value)):
+                counts[replaced] += count
+        return counts
+
+    def replaced(self, value: str) -> str:
+        """What the value list makes of the value."""
+        return self.replacements.get(value.strip(BLANKS) if self.trims else value, value)
 
     def take(self, values: Iterable[str]) -> bool:
         """Add values. Returns whether the column's type stores all values so far."""
@@ -95,6 +102,7 @@ class _Field:
         return None not in converted and self.values.fits(self.column.type, stated=self.stated)
 
     def is_too_narrow_for(self, value: str) -> bool:
+        value = self.replaced(value)
         return not self._is_null(value) and not replace(self, values=TypeTracker()).take([value])
 
     def _is_null(self, value: str) -> bool:
@@ -156,7 +164,7 @@ def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMap
     """
     checked = _fields(table, mapping)
     fast_path = _fast_path(file.dialect, checked, len(mapping))
-    formatted = [each for each in checked if not each.direct]
+    formatted = [each for each in checked if not each.direct or each.replacements]
     for block in file.blocks():
         plain_fit = fast_path and block.data and fast_path.are_all_usual(file.only_rows(block))
         if plain_fit and not formatted:
@@ -182,7 +190,7 @@ def _fields(table: NewTable, mapping: Sequence[ColumnMapping]) -> list[_Field]:
             markers = frozenset(each.null_markers)
             trims = any(name.startswith("trim") for name in each.transforms)
             usual = usual_values(each, column)
-            checked.append(_Field(number, column, read, direct, markers, trims, stated, usual))
+            checked.append(_Field(number, column, read, direct, markers, trims, stated, each.replacements, usual))
     return checked
 
 
@@ -193,7 +201,7 @@ def _fast_path(dialect: Dialect, checked: Sequence[_Field], count: int) -> FastP
     """
     checks = [FieldCheck("")] * count
     null = (dialect.null,) if dialect.null else ()
-    for each in (each for each in checked if each.direct):
+    for each in (each for each in checked if each.direct and not each.replacements):
         checks[each.number] = FieldCheck(each.column.name, each.column.type, null_markers=(*each.markers, *null))
     rules = [CellRule.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
     return FastPath.of(dialect, rules, plain=True)
@@ -209,10 +217,13 @@ def _required_types(file: FileScan, narrow: Sequence[_Field], width: int) -> dic
         for each in surveys:
             bad = each.take(each.of.present(rows))
             if bad and len(each.places) < MOST_NAMED:
-                each.places += file.values_at(
-                    block, each.of.number, frozenset(bad).__contains__, MOST_NAMED - len(each.places)
-                )
+                is_bad = partial(_is_one_of, each.of, frozenset(bad))
+                each.places += file.values_at(block, each.of.number, is_bad, MOST_NAMED - len(each.places))
     return {each.of.column.name: each.mismatch for each in surveys}
+
+
+def _is_one_of(of: _Field, bad: frozenset[str], value: str) -> bool:
+    return of.replaced(value) in bad
 
 
 def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch], *, rejects: bool = False) -> NewTable:
@@ -281,7 +292,11 @@ def map_widened(mapping: Sequence[ColumnMapping], before: NewTable, after: NewTa
         if column_type(old.type).is_typed and column_type(new.type).family is Family.CHARACTER
     }
     return tuple(
-        ColumnMapping(each.column, _of_text(each) if each.column in before.suggested_null else each.null_markers)
+        ColumnMapping(
+            each.column,
+            _of_text(each) if each.column in before.suggested_null else each.null_markers,
+            values=each.values,
+        )
         if each.column in texts
         else each
         for each in mapping

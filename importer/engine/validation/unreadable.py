@@ -33,6 +33,8 @@ class Conversion:
         if raw is None:
             return True
         value = self.rule.trimming.apply_to_bytes(raw) if self.rule.trimming else raw
+        if (new := self.rule.replacements.get(value)) is not None:
+            return new in self.rule.check.null_markers or self.reads(new)
         return value in self.rule.markers or self.reads(self.rule.decode(value))
 
 

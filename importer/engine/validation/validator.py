@@ -256,7 +256,7 @@ class Validator:
         """The numbers of the fields that are checked, grouped by equal rules."""
         groups: dict[Any, list[int]] = {}
         for field, rule in enumerate(self.rules):
-            if rule.column_rule or (rule.markers and not rule.check.nullable):
+            if rule.column_rule or rule.misread or (rule.markers and not rule.check.nullable):
                 groups.setdefault(rule.group, []).append(field)
         return list(groups.values())
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from config.contracts.documents import PRESET, PRESETS
+from importer.engine.mapping.columns import described_values
 from importer.engine.plan.options import changed_options
 from importer.engine.plan.stored_plan import options_from_json
 from importer.management.terminal.new_file import document_text, write_document
@@ -45,7 +46,8 @@ def _lines(preset: Mapping[str, Any]) -> Iterator[str]:
     """What a preset sets: the column of each field, the other columns, and the options that differ from the usual."""
     yield f"{preset['name']}: {preset['table']} of {preset['target']}"
     for field, each in zip(preset["header"], preset["mapping"], strict=False):
-        how = ", ".join(filter(None, (*each["transforms"], each["datetime_format"])))
+        values = described_values(each.get("values", ()))
+        how = ", ".join(filter(None, (*each["transforms"], each["datetime_format"], values)))
         null = f", NULL: {', '.join(each['null_markers'])}" if each["null_markers"] else ""
         yield f"  {field} -> {each['column'] or '(left out)'}{f' ({how})' if how else ''}{null}"
     for filling in preset["fillings"]:

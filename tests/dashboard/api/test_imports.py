@@ -286,6 +286,20 @@ def test_a_file_is_listed_and_deleted_until_it_is_imported(program, prepared):
     assert SourceFile.objects.count() == 1
 
 
+def test_values_are_replaced_as_a_column_says(program, target):
+    content = b"id,name,amount\n1,ann,free\n2,bob,2\n"
+    columns = [
+        {"field": "name", "column": "name", "values": [["ann", "Anna"]]},
+        {"field": "amount", "column": "amount", "values": [["free", "0"]]},
+    ]
+    wanted = {"file": program.upload(content), **INTO, "columns": columns}
+    assert program.send("POST", "imports", wanted).status_code == 201
+    run(ImportJob.objects.get())
+    assert rows_of(target.address, "SELECT name, amount FROM orders ORDER BY id") == [("Anna", 0), ("bob", 2)]
+    columns[0]["values"].append(["ann", "Anne"])
+    assert "twice" in problem(program.send("POST", "imports", wanted), 422)["what"]
+
+
 def test_rejected_rows_are_listed_by_pages_and_downloaded(program, target):
     content = b"id,name,amount\n1,ann,1\n2,bob,x\n3,eve,y\n"
     wanted = {"file": program.upload(content), **INTO, "options": {"on_error": "reject"}}

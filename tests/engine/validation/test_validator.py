@@ -7,6 +7,7 @@ from itertools import product
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from importer.engine.mapping.columns import ValueList
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
 from importer.engine.validation import BlockFindings, FieldCheck, ValidationRules
@@ -53,18 +54,19 @@ def written(dialect: Dialect, rows: list[list[str]], quoting: bool) -> bytes:
     return "".join(dialect.delimiter.join(map(cell, row)) + last + end for row in rows).encode()
 
 
+LISTS = st.lists(st.tuples(CELLS, CELLS), max_size=3, unique_by=lambda pair: pair[0]).map(tuple)
 ROWS = st.lists(
     st.one_of(st.lists(CELLS, min_size=4, max_size=4), st.lists(CELLS, min_size=1, max_size=5)), max_size=12
 )
 
 
 @examples(600)
-@given(dialect=st.sampled_from(DIALECTS), rows=ROWS, quoting=st.booleans(), mariadb=st.booleans())
-@example(DIALECTS[0], [["1", "2", "2024-01-02", "x"], ["1"]], False, True)
+@given(dialect=st.sampled_from(DIALECTS), rows=ROWS, quoting=st.booleans(), mariadb=st.booleans(), values=LISTS)
+@example(DIALECTS[0], [["1", "2", "2024-01-02", "x"], ["1"]], False, True, ())
 def test_findings_at_once_equal_findings_one_by_one(
-    dialect: Dialect, rows: list[list[str]], quoting: bool, mariadb: bool
+    dialect: Dialect, rows: list[list[str]], quoting: bool, mariadb: bool, values: ValueList
 ):
-    validation = ValidationRules(dialect, CHECKS, mariadb)
+    validation = ValidationRules(dialect, tuple(replace(each, values=values) for each in CHECKS), mariadb)
     data = written(dialect, rows, quoting)
     with in_file(data) as fd:
         for block in blocks(fd, dialect, 0, 1, len(data)):
@@ -72,6 +74,23 @@ def test_findings_at_once_equal_findings_one_by_one(
             assert at_once == slow
             has_findings = bool(slow.faults or slow.notices or slow.noted)
             assert validation.suspicious(block) or not has_findings
+
+
+@examples(400)
+@given(rows=st.lists(st.lists(CELLS, min_size=4, max_size=4), max_size=12), mariadb=st.booleans(), values=LISTS)
+def test_replaced_values_are_judged_as_those_of_a_file_that_has_them(
+    rows: list[list[str]], mariadb: bool, values: ValueList
+):
+    listed = ValidationRules(DIALECTS[0], tuple(replace(each, values=values) for each in CHECKS), mariadb)
+    replaced = [[dict(values).get(value, value) for value in row] for row in rows]
+    found = []
+    for rules, data in (
+        (listed, written(DIALECTS[0], rows, True)),
+        (replace(listed, checks=CHECKS), written(DIALECTS[0], replaced, True)),
+    ):
+        with in_file(data) as fd:
+            found.append([rules.examine(block) for block in blocks(fd, DIALECTS[0], 0, 1, len(data))])
+    assert found[0] == found[1]
 
 
 FINE_CHECKS = (

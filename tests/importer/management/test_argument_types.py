@@ -39,6 +39,17 @@ def test_a_field_mapping_has_column_transforms_markers_and_date_format():
     assert field_mapping("a=b:date=%Y") == FieldOverride("a", "b", None, None, "%Y")
 
 
+def test_a_field_mapping_has_values_that_are_replaced():
+    assert field_mapping("a=b:aktiv>active,trim,>none,gone>,null=x>y").values == (
+        ("aktiv", "active"),
+        ("", "none"),
+        ("gone", ""),
+    )
+    assert field_mapping(r"a=b:x\,y>a\>b\\,\null=1>2>3,\date=x>y,date=%Y") == FieldOverride(
+        "a", "b", None, None, "%Y", (("x,y", "a>b\\"), ("null=1", "2>3"), ("date=x", "y"))
+    )
+
+
 def test_a_generated_column_has_a_text_or_a_source():
     assert generated_column("a=b=c") == GeneratedColumn("a", "text", "b=c")
     assert generated_column("a=") == GeneratedColumn("a", "text", "")
@@ -52,7 +63,10 @@ def test_a_generated_column_has_a_text_or_a_source():
         *((size, text) for text in ("", "0", "-1", "1.5M", "M")),
         *((rows, text) for text in ("", "-1", "1.5", "1e3", "²", "9" * 19)),
         *((percent, text) for text in ("", "-1", "101", "100.1", "nan", "1e1", "½", "%")),
-        *((field_mapping, text) for text in ("a", "=b", "a=b:sleep(1)", "a=b:trim decimal-comma", "a=b:@x")),
+        *(
+            (field_mapping, text)
+            for text in ("a", "=b", "a=b:sleep(1)", "a=b:trim decimal-comma", "a=b:@x", "a=b:x>1,x>2")
+        ),
         *((generated_column, text) for text in ("a", "=1", "a=@now", "a=@", "a=@text")),
         *((bounded(1, 64), text) for text in ("", "0", "65", "two", "²")),
         *((typed(named("session").kind), text) for text in ("", "a", "a=", "=1")),

@@ -49,6 +49,16 @@ def test_flags_replace_options_of_a_preset_and_keep_the_others(target: Target, p
     assert options.session == {"net_read_timeout": "60", "sort_buffer_size": "1M"}
 
 
+def test_values_that_are_replaced_come_from_the_flag_and_stay_in_a_preset(target: Target, people: Path, capsys):
+    args = ("--target", "t", "--table", "people", "--map", "name=name:trim,Ann>Anna,Bo>")
+    prepared = prepared_by(str(people), *args)
+    assert prepared.mapping[1].values == (("Ann", "Anna"), ("Bo", ""))
+    assert prepared.reading.columns[1].format == "trim, Ann → Anna, Bo → (empty)"
+    assert "name is read as trim both ends, Ann → Anna, Bo → (empty)" in capsys.readouterr().err
+    presets.save("p", prepared)
+    assert prepared_by(str(people), "--preset", "p").mapping == prepared.mapping
+
+
 def test_a_file_that_differs_from_a_presets_own_is_asked_about(target: Target, people: Path):
     """A footer would be a row, and characters in UTF-8 would be two in another encoding."""
     people.write_bytes("id,name\n1,Zoë\n2,Bo\n".encode("cp1252"))

@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import ColumnMapping, FieldOverride, field_name, overrides_by_position
+from importer.engine.mapping.columns import (
+    ColumnMapping,
+    FieldOverride,
+    field_name,
+    overrides_by_position,
+    with_listed,
+)
 from importer.engine.mapping.new_table.fields import (
     FieldNames,
     NewField,
@@ -44,9 +50,11 @@ def suggest_table(
     """Suggest a table for the sample of a file.
 
     `null_markers`, if given, are NULL in every column; otherwise words such as NA are, in columns of numbers and dates.
-    `overrides`: given formats, which decide types, and NULL markers of single fields. The types may be too narrow for
-    the rest of the file: validation/type_widening.py checks that. Raises Problem if an override names an unknown field.
+    `overrides`: given formats, which decide types, NULL markers and value lists of single fields. The types may be too
+    narrow for the rest of the file: validation/type_widening.py checks that. Raises Problem if an override names an
+    unknown field.
     """
+    profile = with_listed(profile, overrides_by_position(overrides, profile.header))
     names, name_notes = name_columns(profile.header)
     fields = read_fields(profile, names, null_markers, overrides)
     suggested = [each.type or _text_type(profile, number) for number, each in enumerate(fields)]
@@ -79,10 +87,15 @@ def _with_stated_types(profile: Profile, suggested: Sequence[str], overrides: Se
 
 
 def formats_of(mapping: Sequence[ColumnMapping]) -> tuple[FieldOverride, ...]:
-    """The formats, transforms and NULL markers of a given mapping, as overrides of suggest_table()."""
+    """The formats, transforms, NULL markers and value lists of a given mapping, as overrides of suggest_table()."""
     return tuple(
         FieldOverride(
-            f"#{number}", each.column, each.transforms or None, each.null_markers, each.datetime_format or None
+            f"#{number}",
+            each.column,
+            each.transforms or None,
+            each.null_markers,
+            each.datetime_format or None,
+            each.values,
         )
         for number, each in enumerate(mapping, start=1)
     )
