@@ -10,12 +10,16 @@ document.addEventListener("htmx:configRequest", (event) => {
   event.detail.headers["X-CSRFToken"] = csrfToken();
 });
 
+// What a refusal says itself: of what comes too often, or an errand that took too much or had no turn; "" for others.
+function reasonOf(xhr) {
+  return [413, 424, 429, 503].includes(xhr.status) ? xhr.responseText : "";
+}
+
 // A failed request is reported at the top of the page. The page of a new import reports it next to its button, and a page
 // that follows an import or a lab has a message of its own for a server that does not answer, or fails.
 (() => {
   const NO_ANSWER = 0; // as the status of a request
   const PAGE_BODY = "#content > .page-body > .container-xl";
-  const SAYS_WHY = [413, 424, 429, 503]; // too often, or an errand that took too much or had no turn: the answer says why
   const FAILED = {
     [NO_ANSWER]: "Millrace does not answer. What you see may be out of date, and what you did last may not have been done.",
     403: "That was refused: you may not do it, or you have signed in or out since the page was opened. Reload the page.",
@@ -25,14 +29,14 @@ document.addEventListener("htmx:configRequest", (event) => {
   const over = new WeakSet(); // what asks by itself and was refused
   for (const name of ["htmx:sendError", "htmx:responseError"]) {
     document.addEventListener(name, (event) => {
-      const { status, responseText } = event.detail.xhr;
+      const { status } = event.detail.xhr;
       const follows = document.querySelector("[data-unreachable]");
       const refused = status !== NO_ANSWER && status in FAILED;
       const byItself = asksByItself(event.target);
       if (refused && byItself) over.add(event.target);
       if (event.target.closest(".source") || (event.target === follows && !refused)) return;
       if (follows && status === NO_ANSWER) return;
-      const text = SAYS_WHY.includes(status) ? responseText : (FAILED[status] ?? "That failed on the server. Reload the page.");
+      const text = reasonOf(event.detail.xhr) || (FAILED[status] ?? "That failed on the server. Reload the page.");
       sayFailure(status, text, byItself);
     });
   }

@@ -13,12 +13,12 @@ for (const name of ["htmx:sendError", "htmx:responseError"]) {
   document.addEventListener(name, (event) => {
     const words = event.target.closest(".source")?.querySelector(".start-message");
     if (!words) return;
-    const said =
-      {
-        0: "No connection to Millrace. Uploads continue by themselves when it is back; your last change was not sent.",
-        404: "This upload is no longer there; perhaps it was removed in another tab. Reload the page.",
-        ...Object.fromEntries([413, 424, 429, 503].map((status) => [status, event.detail.xhr.responseText])),
-      }[event.detail.xhr.status] ?? "The server did not answer as it should. Try that again, or reload the page.";
+    const known = {
+      0: "No connection to Millrace. Uploads continue by themselves when it is back; your last change was not sent.",
+      404: "This upload is no longer there; perhaps it was removed in another tab. Reload the page.",
+    }[event.detail.xhr.status];
+    const unknown = "The server did not answer as it should. Try that again, or reload the page.";
+    const said = reasonOf(event.detail.xhr) || (known ?? unknown);
     if (words.textContent === said) return; // said once, also by what asks every second
     words.setAttribute("role", "alert");
     words.textContent = said;
