@@ -45,7 +45,7 @@ BUDGET = (
     Part("dashboard", (".py",), 20_480),
     Part("millrace_client", (".py",), 1_184),
     Part("templates", (".html", ".txt"), 4_645),
-    Part("static", (".js", ".css"), 5_940, without=("static/vendor",)),
+    Part("static", (".js", ".css"), 5_944, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_321),
     Part("scripts", (".py", ".sh"), 898),
     Part("tests", (".py", ".js", ".ts", ".go"), 82_394),
