@@ -119,6 +119,8 @@ class OptionsForm(forms.Form):
             "rows_per_statement": method not in METHODS or METHODS[method].inserts,
             "partitions": mode == "create",
             "key": mode in COMPARING,
+            "missing": mode == "sync",
+            "stop_if": mode in COMPARING,
             "max_rejects": self.data["on_error"] == "reject",
             "max_reject_percent": self.data["on_error"] == "reject",
         }

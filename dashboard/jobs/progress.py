@@ -63,6 +63,7 @@ _FINISHING: Mapping[str, str] = {
     "atomic": "Staged; moving all rows into the table in one transaction",
     "upsert": "Staged; changing and adding rows in one transaction",
     "update": "Staged; comparing with the table, and changing what differs, in one transaction",
+    "sync": "Staged; comparing with the table, and changing what differs, in one transaction",
     "replace": "Staged; putting the new table in the place of the old one",
     "create": "Staged; giving the new table its name",
 }

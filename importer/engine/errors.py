@@ -186,6 +186,12 @@ class TooManyRejects(Problem):
     code = 1301
 
 
+class TooManyChanges(Problem):
+    """The file would change or delete more rows of the table than stop_if allows."""
+
+    code = 1303
+
+
 class AllRowsRejected(Problem):
     """The file has rows, and the target refused every one of them."""
 

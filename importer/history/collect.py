@@ -214,7 +214,8 @@ def _before(job: ImportJob) -> Pairs:
 
 
 def _result(job: ImportJob) -> Pairs:
-    for name in ("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "rejected_rows", "balanced"):
+    counts = ("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "rejected_rows", "deleted_rows")
+    for name in (*counts, "balanced"):
         yield name, getattr(job, name)
     yield "restored", job.restored_at is not None
     yield "skipped_lines", job.skipped_lines.total

@@ -31,6 +31,8 @@ _DEEDS = {
     "replace": "{rows} of {file} take the place of all rows of {table} on {target}.",
     "upsert": "{rows} of {file} are added to {table} on {target}, or change the rows there that have the same key.",
     "update": "{rows} of {file} change the rows of {table} on {target} that have the same key.",
+    "sync": "{table} on {target} becomes equal to {file}: of {rows}, new ones are added and others change those there."
+    " Rows that the file does not have are deleted, if the plan says so.",
     "create": "The new table {table} is created on {target}, with {rows} of {file}.",
 }
 

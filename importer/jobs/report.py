@@ -33,6 +33,7 @@ def equation(job: ImportJob) -> Equation:
         unchanged=job.unchanged_rows,
         skipped=job.skipped_rows,
         rejected=job.rejected_rows,
+        deleted=job.deleted_rows,
     )
 
 

@@ -27,6 +27,7 @@ ROWS = {
     "unchanged": "unchanged_rows",
     "skipped": "skipped_rows",
     "rejected": "rejected_rows",
+    "deleted": "deleted_rows",
 }
 TITLES = {
     Event.FAILED: "{name} failed",

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.one_of("staged")
 Status = ImportJob.Status
 
 
-@pytest.fixture(params=["atomic", "upsert", "replace"])
+@pytest.fixture(params=["atomic", "upsert", "sync", "replace"])
 def staged(
     request: pytest.FixtureRequest, stack: Stack, database: Address, many_rows: Path, transactional_db
 ) -> Iterator[Disturbed]:

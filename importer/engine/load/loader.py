@@ -334,7 +334,7 @@ def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
     stopwatch.lap("review")
     isolator = BadRowIsolator(session, sender, reject_log.enforce_limit, expected_notes=screened.noted.total())
     findings = isolator.run()
-    if session.plan.staged and session.plan.staged.mode == "update":
+    if session.plan.staged and session.plan.staged.compares:
         from importer.engine.load.rejects.without_partner import reject_without_partner
 
         reject_without_partner(session, sender, findings)

@@ -27,14 +27,22 @@ class Compared:
     """The rows of a file compared with those of the table by one key.
 
     `new`: no row has their key. `changed`: the row with their key differs, in how many rows by each of the `columns`.
-    `repeated`: a later row of the file has their key, too, and counts instead.
+    `repeated`: a later row of the file has their key, too, and counts instead. `missing` rows of the table have a key
+    that the file does not have; `deleted` of them are to be deleted.
     """
 
     new: int = 0
     changed: int = 0
     unchanged: int = 0
     repeated: int = 0
+    missing: int = 0
+    deleted: int = 0
     columns: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def there(self) -> int:
+        """The rows of the table that were compared, by which limits are measured."""
+        return self.changed + self.unchanged + self.missing
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,10 @@ class TableChange:
 
 @dataclass(frozen=True)
 class Equation:
-    """rows in the file = loaded + replaced + unchanged + skipped + rejected."""
+    """rows in the file = loaded + replaced + unchanged + skipped + rejected.
+
+    `deleted` rows of the table left it, because the file does not have them.
+    """
 
     source: int
     loaded: int
@@ -41,6 +44,7 @@ class Equation:
     unchanged: int = 0
     skipped: int = 0
     rejected: int = 0
+    deleted: int = 0
 
     @property
     def missing(self) -> int:
@@ -56,7 +60,8 @@ class Equation:
         numbers = f"{self.source:,} = {' + '.join(f'{count:,}' for count in counts)}"
         if self.missing:
             numbers += f" + {self.missing:,} missing"
-        return f"{numbers} (rows in the file = loaded + replaced + unchanged + skipped + rejected)"
+        gone = f"; deleted from the table: {self.deleted:,}" if self.deleted else ""
+        return f"{numbers} (rows in the file = loaded + replaced + unchanged + skipped + rejected){gone}"
 
 
 def see_all_commits(connection: Connection) -> None:

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from importer.engine.mysql.variables.session_variables import ISOLATIONS
+from importer.engine.plan.guards import DEFAULT_GUARD
 from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.plan.option_kinds import (
     Choice,
@@ -142,11 +143,35 @@ OPTIONS: tuple[OptionSpec, ...] = (
         Text(),
         "--key",
         "Key",
-        "With --mode update: the unique key by which rows are found, by its name or its columns, such as sku or"
+        "With --mode update or sync: the unique key by which rows are found, by its name or its columns, such as sku or"
         " shop,sku (default: the primary key, or the only other one that the file fills)",
         group=Group.MODE,
         unset="the primary key, or the only other one",
         hints={"": "The unique key by which rows are found, by its name or its columns: sku, or shop,sku."},
+    ),
+    OptionSpec(
+        "missing",
+        Choice(("delete", "keep")),
+        "--missing",
+        "Missing rows",
+        "With --mode sync: rows of the table that the file does not have are deleted or kept (default: delete)",
+        group=Group.MODE,
+        answers={"delete": "Delete them", "keep": "Keep them"},
+        hints={
+            "delete": "Rows of the table that the file does not have are deleted, up to the limit below.",
+            "keep": "Rows of the table that the file does not have stay.",
+        },
+    ),
+    OptionSpec(
+        "stop_if",
+        Text(),
+        "--stop-if",
+        "Stop if",
+        "With --mode update or sync: change nothing if more rows than this would be new, changed or deleted, such as"
+        f" 'deleted>5%, changed>1000' (default: {DEFAULT_GUARD} with sync)",
+        group=Group.MODE,
+        unset=f"{DEFAULT_GUARD} in mode sync",
+        hints={"": f"Limits of new, changed or deleted rows: deleted>5%, changed>1000. In mode sync {DEFAULT_GUARD}."},
     ),
     OptionSpec(
         "rounding",

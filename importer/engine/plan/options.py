@@ -8,6 +8,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables.variable import parse_values
+from importer.engine.plan.guards import DEFAULT_GUARD, read_guards
 from importer.engine.plan.option_specs import NORMAL, OPTIONS
 from importer.engine.target import write_modes
 
@@ -30,8 +31,11 @@ class Options:
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
     `max_reject_percent` of the file's rows; without these numbers, up to the larger of DEFAULT_REJECTS rows and
     DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `key` is that by which a mode that compares finds
-    rows, its name or its columns; "" is the primary key, or the only other one. `rounding` concerns rows with a number,
-    a time or a text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them.
+    rows, its name or its columns; "" is the primary key, or the only other one. `missing` "keep" leaves the rows that
+    the file of mode sync does not have. `stop_if` are limits (guards.py) beyond which a mode that compares changes
+    nothing; "" are those of the mode. `rounding` concerns rows with a number, a time or a text that would lose digits
+    or trailing spaces: "notice" loads and counts them, "reject" rejects them.
+
     `time_zone` is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump,
     otherwise the server's own. `verify` "full" reads every value back and compares it with the file.
 
@@ -52,6 +56,8 @@ class Options:
     max_reject_percent: float | None = None
     on_duplicate: str = "fail"
     key: str = ""
+    missing: str = "delete"
+    stop_if: str = ""
     rounding: str = "notice"
     verify: str = "counts"
     time_zone: str = ""
@@ -93,9 +99,14 @@ class Options:
         """Whether the limit of rejected rows is given as numbers."""
         return self.max_rejects is not None or self.max_reject_percent not in (None, ALL_ROWS)
 
+    @property
+    def guards(self) -> str:
+        """The limits that hold: those that are asked for, or those of the mode."""
+        return self.stop_if or (DEFAULT_GUARD if self.mode == "sync" and self.missing == "delete" else "")
+
     def appending(self) -> "Options":
         """The options for adding the rows to the table that is there, without those that only other modes have."""
-        return replace(self, mode="append", partitions=None, key="")
+        return replace(self, mode="append", partitions=None, key="", missing="delete", stop_if="")
 
     def with_default_limit(self) -> "Options":
         """The options with the default limit of rejected rows, if they have none."""
@@ -145,10 +156,35 @@ def check_options(options: Options) -> None:
             advice="Leave them out, or choose mode create.",
             option="partitions",
         )
+    _check_comparing(options)
     if options.has_stated_limit and options.on_error != "reject":
         raise Problem(
             "A limit for rejected rows is given, but the import is to stop at the first one.",
             advice="Ask for on_error reject, or give no limit.",
+        )
+
+
+def _check_comparing(options: Options) -> None:
+    """Raise Problem for options of the modes that compare, where these contradict the mode or each other."""
+    read_guards(options.stop_if)
+    if options.stop_if and options.mode not in write_modes.COMPARING:
+        raise Problem(
+            f"Mode {options.mode} does not compare the file with the table, so nothing stops it at {options.stop_if}.",
+            advice=f"Leave stop_if out, or choose mode {' or '.join(write_modes.COMPARING)}.",
+            option="stop_if",
+        )
+    if options.mode != "sync":
+        if options.missing != "delete":
+            raise Problem(
+                f"Mode {options.mode} deletes no rows that the file lacks, so there are none to keep.",
+                advice="Leave missing out, or choose mode sync.",
+                option="missing",
+            )
+    elif options.missing == "delete" and options.on_error == "reject":
+        raise Problem(
+            "A rejected row is missing from the file, and mode sync would delete its row of the table.",
+            advice="Let bad rows stop the import (on_error stop), or keep what is missing (--missing keep).",
+            option="on_error",
         )
 
 

@@ -141,11 +141,10 @@ def _staged(context: PlanningContext) -> Staged | None:
         return None
     options = context.options
     if options.mode in write_modes.COMPARING:
-        from importer.engine.target.comparison import plan_comparison
+        from importer.engine.target.comparison import Asked, plan_comparison
 
-        return plan_comparison(
-            context.job, options.mode, context.table, context.dependencies, context.columns, options.key
-        )
+        asked = Asked(options.key, options.missing, options.guards)
+        return plan_comparison(context.job, options.mode, context.table, context.dependencies, context.columns, asked)
     return plan_staging(
         context.job,
         options.mode,

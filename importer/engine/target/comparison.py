@@ -28,11 +28,20 @@ class State(IntEnum):
     SAME, NEW, CHANGED, REPEATED = range(4)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for of a comparison: the options of these names."""
+
+    key: str = ""
+    missing: str = "delete"
+    stop_if: str = ""
+
+
 def plan_comparison(
-    job: str, mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str], wanted: str
+    job: str, mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str], asked: Asked
 ) -> Staged:
-    """The statements for a mode that compares; `columns` are filled by the import, `wanted` is the key asked for."""
-    key = write_modes.matching_key(mode, table, columns, wanted)
+    """The statements for a mode that compares; `columns` are those that the import fills."""
+    key = write_modes.matching_key(mode, table, columns, asked.key)
     changed = write_modes.updated_columns(table, dependencies, columns, (key,))
     stage, target = quote_table(table.schema, staging_name(job)), quote_table(table.schema, table.name)
     alter = numbering_clauses(table, dependencies, _comparing_clauses(table, columns, key.columns))
@@ -48,6 +57,8 @@ def plan_comparison(
         keys=(key.columns,),
         changed=changed,
         differences=tuple(difference_of(table.column(name)) for name in changed),
+        deletes=mode == "sync" and asked.missing == "delete",
+        stop_if=asked.stop_if,
     )
     return replace(staged, finish=Comparison(stage, target, staged).script)
 
@@ -92,7 +103,9 @@ class Comparison:
     @property
     def script(self) -> str:
         """The statements that compare, and those that change the table, for people."""
-        return ";\n".join((self.mark, self.update))
+        deleting = (self.delete,) if self.staged.deletes else ()
+        inserting = (self.insert,) if self.staged.mode == "sync" else ()
+        return ";\n".join((self.mark, *deleting, *((self.update,) if self.staged.changed else ()), *inserting))
 
     @property
     def _key(self) -> str:
@@ -111,16 +124,28 @@ class Comparison:
         """The condition that a row s, joined with its partner t, has none: `=` finds no key with NULL."""
         return f"t.{quote_name(self.staged.keys[0][0])} IS NULL"
 
+    @property
+    def _keyless(self) -> str:
+        """The condition that a row s has no whole key: NULL is none."""
+        return " OR ".join(f"s.{quote_name(name)} IS NULL" for name in self.staged.keys[0])
+
     def alone_in(self, chunk: int) -> str:
-        """The rows of a chunk without a partner: their places, from 0, among the chunk's staged rows."""
+        """The rows of a chunk that find no partner: their places, from 0, among the chunk's staged rows.
+
+        Without a key in mode sync, which adds the others; in mode update with an unknown one, too.
+        """
+        adds = self.staged.mode == "sync"
+        joined = "" if adds else f" LEFT JOIN {self.target} AS t ON {self._on}"
         return (
-            f"SELECT place - 1 FROM (SELECT ROW_NUMBER() OVER (ORDER BY s.{ROW}) AS place, {self._alone} AS alone"
-            f" FROM {self.stage} AS s LEFT JOIN {self.target} AS t ON {self._on} WHERE s.{CHUNK} = {chunk}) AS numbered"
-            " WHERE alone ORDER BY place"
+            f"SELECT place - 1 FROM (SELECT ROW_NUMBER() OVER (ORDER BY s.{ROW}) AS place,"
+            f" ({self._keyless if adds else self._alone}) AS alone"
+            f" FROM {self.stage} AS s{joined} WHERE s.{CHUNK} = {chunk}) AS numbered WHERE alone ORDER BY place"
         )
 
     def leave_out_alone(self, chunk: int) -> str:
         """Delete the rows of a chunk without a partner from the staging table."""
+        if self.staged.mode == "sync":
+            return f"DELETE s FROM {self.stage} AS s WHERE s.{CHUNK} = {chunk} AND ({self._keyless})"
         return (
             f"DELETE s FROM {self.stage} AS s LEFT JOIN {self.target} AS t ON {self._on}"
             f" WHERE s.{CHUNK} = {chunk} AND {self._alone}"
@@ -162,6 +187,30 @@ class Comparison:
         return (
             f"SELECT {sums} FROM {self.stage} AS s STRAIGHT_JOIN {self.target} AS t ON {self._on}"
             f" WHERE s.{STATE} = {State.CHANGED:d} LOCK IN SHARE MODE"
+        )
+
+    @property
+    def missing(self) -> str:
+        """FROM and WHERE for the rows t that no staged row has the key of; those without a whole key are left alone."""
+        keyed = " AND ".join(f"t.{quote_name(name)} IS NOT NULL" for name in self.staged.keys[0])
+        return f"FROM {self.target} AS t LEFT JOIN {self.stage} AS s ON {self._on}\nWHERE s.{CHUNK} IS NULL AND {keyed}"
+
+    @property
+    def count_missing(self) -> str:
+        return f"SELECT COUNT(*) {self.missing} LOCK IN SHARE MODE"
+
+    @property
+    def delete(self) -> str:
+        """Delete the rows that the file does not have."""
+        return f"DELETE t {self.missing}"
+
+    @property
+    def insert(self) -> str:
+        """Insert the new rows, in the file's order."""
+        names = ", ".join(map(quote_name, self.staged.columns))
+        return (
+            f"INSERT INTO {self.target} ({names})\nSELECT {names} FROM {self.stage} AS s\nWHERE s.{STATE} ="
+            f" {State.NEW:d} ORDER BY {CHUNK}, {ROW}"
         )
 
     @property

@@ -45,7 +45,8 @@ class Staged:
     at the end. `definition` is that of the table that mode replace replaces, from the moment when the staging table was
     made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the columns of each key
     on which its rows may clash; in a mode that compares, of the one key that rows are found by. Such a mode sets the
-    columns `changed` where one of the `differences` is true (comparison.py).
+    columns `changed` where one of the `differences` is true (comparison.py); `deletes`: it deletes the rows that the
+    file does not have. `stop_if` are the limits beyond which it changes nothing (plan/guards.py).
     """
 
     mode: str
@@ -63,6 +64,8 @@ class Staged:
     keys: tuple[tuple[str, ...], ...] = ()
     changed: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+    deletes: bool = False
+    stop_if: str = ""
 
     @property
     def compares(self) -> bool:

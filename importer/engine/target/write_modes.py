@@ -13,12 +13,13 @@ MODES: dict[str, str] = {
     "replace": "Put the file's rows in place of the table's, in one instant. The old table is kept for a restore.",
     "upsert": "Add new rows, and change those whose key is there. The last row in the file wins.",
     "update": "Change rows that are there, in the file's columns only. A row with an unknown key is rejected.",
+    "sync": "Make the table equal to the file: add new rows, change those that differ, delete what the file lacks.",
     "create": "Make a new table from the file's types.",
 }
 # Measured: docs/server-behaviour.md, Modes.
 MERGE_COST = "two to three times as long as"
 # The modes that compare the staged rows with those of the table, by one key, and write only what differs.
-COMPARING = ("update",)
+COMPARING = ("update", "sync")
 MERGING = ("atomic", "upsert", *COMPARING)
 # The modes that change rows whose key is there.
 CHANGING = ("upsert", *COMPARING)
@@ -243,18 +244,25 @@ def explain(
             f" inserts its rows in that order at the end, all of them or none: that takes {MERGE_COST} mode append",
             True,
         )
-    elif mode == "update":
+    elif mode in COMPARING:
         key = matching_key(mode, table, columns, wanted)
+        refused = "a row whose key is unknown is rejected" if mode == "update" else "each row must have a key"
         yield (
             f"Rows are found by {key.name} ({', '.join(key.columns)}), and changed where a value differs",
-            "the chunks load into a staging table, where a row whose key is unknown is rejected; one transaction"
-            " compares them with the table and writes what differs, all of it or nothing. Of one key the last row wins",
+            f"the chunks load into a staging table, where {refused}; one transaction compares them with the table and"
+            " writes what differs, all of it or nothing. Of one key the last row wins",
             False,
         )
         filled = {name.lower() for name in columns}
         others = [column.name for column in table.fillable_columns if column.name.lower() not in filled]
-        if others:
+        if others and mode == "update":
             yield f"Other columns stay as they are: {', '.join(others)}", "the file does not have them", False
+        elif others:
+            yield (
+                f"Other columns stay as they are where a row is there: {', '.join(others)}",
+                "the file does not have them; in new rows they get their default",
+                False,
+            )
     elif mode == "replace":
         yield (
             "The new rows take the table's place in one instant",
@@ -297,6 +305,11 @@ def _effects_on_dependencies(
         if any(column.generated for column in table.columns):
             yield "Generated columns stay", "the new table is made like the old one"
         yield from _numbers_of_replacing(table, columns)
+    if mode == "sync" and dependencies.referenced_by:
+        yield (
+            f"Foreign keys of {', '.join(dependencies.referenced_by)} decide about rows that point at deleted ones",
+            "RESTRICT stops the import and names what is held, CASCADE deletes them too, SET NULL detaches them",
+        )
     if mode in MERGING:
         changed = " that differs" if mode in COMPARING else ""
         keys = (matching_key(mode, table, columns, wanted),) if changed else clashing_keys(table, columns)

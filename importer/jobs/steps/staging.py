@@ -11,7 +11,7 @@ from importer.engine.load.outcome import Compared, Tally
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
-from importer.engine.stored import to_json
+from importer.engine.stored import from_json, to_json
 from importer.engine.target.staging import Staged
 from importer.jobs.lifecycle import after_all_rows, fail
 from importer.jobs.permission import why_forbidden
@@ -129,6 +129,7 @@ def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> b
         loaded_rows=tally.loaded,
         replaced_rows=tally.replaced + _sum(job, "replaced_rows"),
         unchanged_rows=tally.unchanged + _sum(job, "unchanged_rows"),
+        deleted_rows=_compared(job).deleted,
         skipped_rows=tally.skipped + _sum(job, "skipped_rows"),
         committed_bytes=_sum(job, "length"),
         kept_table=job.plan.staged.old if job.plan.staged else "",
@@ -136,6 +137,12 @@ def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> b
         step_failures=0,
         **no_step(),
     )
+
+
+def _compared(job: ImportJob) -> Compared:
+    """What was recorded before the finishing step changed the table; nothing in modes that do not compare."""
+    stored = ImportJob.objects.values_list("compared_json", flat=True).get(pk=job.pk)
+    return from_json(Compared, stored or {})
 
 
 def _sum(job: ImportJob, name: str) -> int:
@@ -151,7 +158,7 @@ def record_clean(job: ImportJob) -> None:
     """Record that the job has no staging table on the target any more; unless it is finished, its counts become 0."""
     gone = Case(When(staging__in=ImportJob.FINISHED, then=Value(Staging.DONE)), default=Value(Staging.NONE))
     held_step(job).update(staging=gone, step_failures=0, version=F("version") + 1, **no_step())
-    counts = ("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "committed_bytes")
+    counts = ("deleted_rows", "loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "committed_bytes")
     nothing = dict.fromkeys(counts, 0)
     held_step(job).filter(status__in=NOT_DONE, staging=Staging.NONE).update(**nothing)
 

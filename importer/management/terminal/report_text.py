@@ -20,7 +20,7 @@ SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 def equation_of(rows: Mapping[str, int]) -> Equation:
     """The equation of a report's `rows`."""
-    return Equation(**{name: rows[name] for name in NO_ROWS if name != "missing"})
+    return Equation(**{name: rows.get(name, 0) for name in NO_ROWS if name != "missing"})
 
 
 def reading_lines(reading: Mapping[str, Any]) -> Iterator[str]:
@@ -67,6 +67,17 @@ def questions(report: Mapping[str, Any]) -> Iterator[str]:
         for each in report["reading"]["guesses"]
     ]
     yield from question_lines(guesses, report["problem"]["where"])
+
+
+def compared_lines(compared: Mapping[str, Any] | None) -> Iterator[str]:
+    """What a report's `compared` says beside the equation: changes by column, and rows that the file does not have."""
+    if not compared:
+        return
+    if compared["columns"]:
+        changed = ", ".join(f"{name} {rows:,}" for name, rows in compared["columns"].items())
+        yield f"Changed rows by column: {changed}"
+    if kept := compared["missing"] - compared["deleted"]:
+        yield f"Rows of the table that the file does not have, and that stay: {kept:,}"
 
 
 def skipped_lines(lines: SkippedLines) -> Iterator[str]:
@@ -142,6 +153,7 @@ def report_lines(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
         yield f"To follow it: {prefix} job wait {job}. To give it up: {prefix} job cancel {job}"
         return
     yield f"Import {job} {report['outcome'] or report['debug']['status']}: {equation_of(rows)}"
+    yield from compared_lines(report.get("compared")) if report["balanced"] else ()
     yield from skipped_lines(SkippedLines.from_json(report["lines"])) if rows["source_is_final"] else ()
     if rate := report["rates"].get("rows_per_second"):
         compared = ", each stored value compared with the file" if report["debug"]["plan"].get("readback") else ""

@@ -24,7 +24,7 @@ def options(**values: str) -> Options:
 def test_every_option_with_a_flag_has_a_field_with_its_words():
     shown = {
         each.name: each
-        for mode in ("update", "create")
+        for mode in ("sync", "create")
         for each in OptionsForm({"on_error": "reject", "method": "insert"}, Options(), mode)
     }
     assert set(shown) == {each.name for each in OPTIONS if each.flag}

@@ -9,11 +9,14 @@ from importer.engine.load import ledger
 from importer.engine.load.outcome import Compared
 from importer.engine.stored import to_json
 from importer.jobs.actions import commands
-from importer.jobs.report import report
+from importer.jobs.report import equation, report
 from importer.jobs.steps import staging as job_staging
 from importer.models import ImportJob
+from importer.models.channel import Event
+from importer.notifications.payload import payload_of
 from importer.worker import stage_and_finish
 from tests.engine.loads import rows_of, run_sql
+from tests.importer.history.test_collect import facts_of_record
 from tests.importer.steps import created, now, run, until
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -37,6 +40,57 @@ def prices(tmp_path: Path) -> Path:
 
 def changed(target) -> list[tuple]:
     return rows_of(target.address, "SELECT COUNT(*), SUM(price - n), SUM(word = CONCAT('word ', n)) FROM t")
+
+
+def people(tmp_path: Path, kept: int) -> Path:
+    """The first rows of the table, the first of them with another price, and 10 new ones."""
+    path = tmp_path / "people.csv"
+    words = (f"{n},word {n},{n + (n == 0)}\n" for n in [*range(kept), *range(ROWS, ROWS + 10)])
+    path.write_text("n,word,price\n" + "".join(words))
+    return path
+
+
+def dies_before_its_record(job: ImportJob, monkeypatch) -> None:
+    """Take steps until the finishing step has committed, and die."""
+    until(job, "finish")
+    monkeypatch.setattr(job_staging, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
+    with pytest.raises(SystemExit):
+        stage_and_finish.finish_job(job.pk, lambda *_: None)
+    monkeypatch.undo()
+    ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
+
+
+class TestSync:
+    def test_the_table_is_that_of_the_file_and_the_equation_has_what_left_it(self, target, tmp_path):
+        job = run(created(target, people(tmp_path, 950), mode="sync"))
+        assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
+        rows = report(job)["rows"]
+        counts = {"source": 960, "loaded": 10, "replaced": 1, "unchanged": 949, "deleted": 50}
+        assert rows == {**NO_ROWS, **counts, "source_is_final": True}
+        assert str(equation(job)).endswith("; deleted from the table: 50")
+        assert payload_of(Event.SUCCEEDED, "", job, None, None)["job"]["rows"]["deleted"] == 50
+        assert facts_of_record(job)["deleted_rows"] == 50
+        assert changed(target) == [(960, 1, 960)]
+
+    @pytest.mark.parametrize("kept", [800, 0])
+    def test_a_cut_file_stops_at_the_limit_and_a_wider_one_takes_it(self, target, tmp_path, kept):
+        path = people(tmp_path, kept) if kept else tmp_path / "empty.csv"
+        if not kept:
+            path.write_text("n,word,price\n")
+        job = run(created(target, path, mode="sync"))
+        assert (job.status, job.problem["kind"]) == (Status.FAILED, "TooManyChanges")
+        assert f"{ROWS - kept:,} rows" in job.problem["what"]
+        assert (job.deleted_rows, job.leftover, now(job).compared_json["deleted"]) == (0, False, ROWS - kept)
+        assert changed(target) == [(ROWS, 0, ROWS)]
+        job = run(created(target, path, mode="sync", stop_if=f"deleted>{ROWS - kept}"))
+        assert (job.status, job.deleted_rows) == (Status.SUCCEEDED, ROWS - kept)
+
+    def test_a_worker_that_dies_between_commit_and_record_loses_no_count(self, target, tmp_path, monkeypatch):
+        job = created(target, people(tmp_path, 950), mode="sync")
+        dies_before_its_record(job, monkeypatch)
+        job = run(job)
+        assert (job.status, job.loaded_rows, job.deleted_rows) == (Status.SUCCEEDED, 10, 50)
+        assert changed(target) == [(960, 1, 960)]
 
 
 class TestUpdate:
@@ -81,12 +135,7 @@ class TestUpdate:
 
     def test_a_worker_that_dies_between_commit_and_record_loses_no_count(self, target, prices, monkeypatch):
         job = created(target, prices, mode="update")
-        until(job, "finish")
-        monkeypatch.setattr(job_staging, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
-        with pytest.raises(SystemExit):
-            stage_and_finish.finish_job(job.pk, lambda *_: None)
-        monkeypatch.undo()
-        ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
+        dies_before_its_record(job, monkeypatch)
         job = run(job)
         assert (job.status, job.replaced_rows, now(job).compared_json["columns"]) == (
             Status.SUCCEEDED,

@@ -127,9 +127,10 @@ def _change(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
 
     comparison = Comparison.of(step.plan.schema, step.job, step.staged)
     _check_rows(count_rows(connection, step.plan.schema, staging_name(step.job)), step)
-    compared = changes.compare(connection, comparison)
+    compared, where = changes.compare(connection, comparison), f"{step.plan.schema}.{step.staged.table}"
     callbacks.on_compared(compared)
-    return changes.change(connection, comparison, compared, f"{step.plan.schema}.{step.staged.table}")
+    changes.enforce_limits(comparison, compared, where)
+    return changes.Change(connection, comparison, compared, where).write()
 
 
 def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:

@@ -3,21 +3,31 @@
 import re
 from dataclasses import dataclass
 
+import MySQLdb
+
 from importer.engine.errors import TargetProblem
 from importer.engine.load.methods import info_text
 from importer.engine.load.outcome import Compared, Tally
 from importer.engine.mysql.connection import LoaderConnection, execute, fetch_all, fetch_row
+from importer.engine.mysql.error_messages import about_rows, message_of
+from importer.engine.mysql.quoting import quote_name
+from importer.engine.plan import guards
 from importer.engine.target.comparison import Comparison, State
 from importer.engine.units import count_of
 
 # Rows that are read stay locked until the end of the transaction: what was compared is what is changed.
 ISOLATION = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 
+# The server names the table that holds a row, its constraint, and the columns of both.
+_HOLDER = re.compile(r"\((`[^(]+`), CONSTRAINT (`[^`]+`) FOREIGN KEY \(([^)]+)\) REFERENCES `[^(]*` \(([^)]+)\)")
+ROW_IS_REFERENCED = 1451
+FIRST_HELD = 5
 _MATCHED = re.compile(r"Rows matched: (\d+)\s+Changed: (\d+)\s+Warnings: (\d+)")
 
 
 def compare(connection: LoaderConnection, comparison: Comparison) -> Compared:
     """Mark the staged rows, and count them by what they are to the table, and the changes by column."""
+    staged = comparison.staged
     if fetch_all(connection, comparison.repeated):
         execute(connection, comparison.mark_repeated)
     execute(connection, comparison.mark)
@@ -26,43 +36,112 @@ def compare(connection: LoaderConnection, comparison: Comparison) -> Compared:
     columns: dict[str, int] = {}
     if changed:
         sums = fetch_row(connection, comparison.count_columns)
-        columns = {name: int(number) for name, number in zip(comparison.staged.changed, sums, strict=True) if number}
-    return Compared(rows.get(State.NEW, 0), changed, rows.get(State.SAME, 0), rows.get(State.REPEATED, 0), columns)
+        columns = {name: int(number) for name, number in zip(staged.changed, sums, strict=True) if number}
+    missing = int(fetch_row(connection, comparison.count_missing)[0]) if staged.mode == "sync" else 0
+    return Compared(
+        rows.get(State.NEW, 0),
+        changed,
+        rows.get(State.SAME, 0),
+        rows.get(State.REPEATED, 0),
+        missing,
+        missing if staged.deletes else 0,
+        columns,
+    )
+
+
+def enforce_limits(comparison: Comparison, compared: Compared, where: str) -> None:
+    """Raise TooManyChanges if the plan's limits do not allow what was compared."""
+    counts = {"new": compared.new, "changed": compared.changed, "deleted": compared.deleted}
+    guards.enforce(comparison.staged.stop_if, counts, compared.there, comparison.staged.table, where)
 
 
 @dataclass(frozen=True)
-class _Written:
-    """What the server reports about an UPDATE."""
+class Change:
+    """Writes what differs into the table. Raises TargetProblem where the server does something else than that."""
 
-    matched: int
-    changed: int
-    warnings: int
+    connection: LoaderConnection
+    comparison: Comparison
+    compared: Compared
+    where: str
 
+    def write(self) -> Tally:
+        compared, staged = self.compared, self.comparison.staged
+        if compared.new and staged.mode == "update":
+            raise self._refused(
+                f"{count_of(compared.new, 'row')} of the file had a row with their key in {staged.table} when they were"
+                " staged, and have none now: somebody has deleted rows since then",
+                "Retry, which rejects the rows without one",
+            )
+        before = self._rows() if compared.deleted else 0
+        if compared.deleted:
+            self._require("delete", self._run(self.comparison.delete), compared.deleted)
+        changed = self._update() if compared.changed else 0
+        if compared.new:
+            self._require("insert", self._run(self.comparison.insert), compared.new)
+        if compared.deleted and self._rows() != before + compared.new - compared.deleted:
+            raise self._refused(
+                f"Deleting {count_of(compared.deleted, 'row')} from {staged.table} took others with them, by a foreign"
+                " key with ON DELETE CASCADE that leads back to the table",
+                "Keep the missing rows (--missing keep), or load with mode replace",
+            )
+        # A trigger may have taken a change back.
+        return Tally(compared.new, changed, compared.repeated, 0, compared.unchanged + compared.changed - changed)
 
-def change(connection: LoaderConnection, comparison: Comparison, compared: Compared, where: str) -> Tally:
-    """Write what differs into the table. Raises TargetProblem where the server did something else than was compared."""
-    table = comparison.staged.table
-    if compared.new:
-        raise TargetProblem(
-            f"{count_of(compared.new, 'row')} of the file had a row with their key in {table} when they were staged,"
-            " and have none now: somebody has deleted rows since then.",
-            where=where,
-            advice=f"{table} is unchanged. Retry, which rejects the rows without one.",
+    def _rows(self) -> int:
+        sql = f"SELECT COUNT(*) FROM {self.comparison.target} LOCK IN SHARE MODE"
+        return int(fetch_row(self.connection, sql)[0])
+
+    def _update(self) -> int:
+        self._run(self.comparison.update)
+        match = _MATCHED.search(info_text(self.connection))
+        matched, changed, warnings = map(int, match.groups()) if match else (-1, 0, 0)
+        self._require("change", matched, self.compared.changed, warnings)
+        return changed
+
+    def _run(self, statement: str) -> int:
+        try:
+            return execute(self.connection, statement)
+        except MySQLdb.Error as error:
+            if error.args[0] == ROW_IS_REFERENCED:
+                raise self._held(message_of(error)) from error
+            if not about_rows(error):
+                raise
+            raise self._refused(
+                f"The table does not take a change. The server says: {message_of(error).rstrip('.')}",
+                "Correct the file or the table, and load it again",
+            ) from error
+
+    def _require(self, what: str, found: int, expected: int, warnings: int = 0) -> None:
+        if found != expected or warnings:
+            raise self._refused(
+                f"The server found {count_of(found, 'row')} to {what} where there are {expected:,}, with"
+                f" {count_of(warnings, 'warning')}",
+                "Look at its triggers, checks and foreign keys, then retry",
+            )
+
+    def _held(self, message: str) -> TargetProblem:
+        """The problem of rows that others point at, with the first of them."""
+        by = _HOLDER.search(message)
+        held = f"{by[1]} ({by[2]})" if by else "another table"
+        key = ", ".join(self.comparison.staged.keys[0])
+        rows = self._first_held(by) if by else []
+        named = f", {key} {'; '.join(', '.join(map(str, row)) for row in rows)}" if rows else ""
+        return self._refused(
+            f"Rows of {held.replace('`', '')} point at rows that would go{named}",
+            "Delete or change those rows first, or keep what is missing (--missing keep)",
         )
-    written = _update(connection, comparison) if compared.changed else _Written(0, 0, 0)
-    if written.matched != compared.changed or written.warnings:
-        raise TargetProblem(
-            f"The server found {count_of(written.matched, 'row')} to change where {compared.changed:,} differ, with"
-            f" {count_of(written.warnings, 'warning')}.",
-            where=where,
-            advice=f"{table} is unchanged. Look at its triggers and checks, then retry.",
-        )
-    # A trigger may have taken a change back.
-    unchanged = compared.unchanged + compared.changed - written.changed
-    return Tally(replaced=written.changed, unchanged=unchanged, skipped=compared.repeated)
 
+    def _first_held(self, by: re.Match[str]) -> list[tuple[object, ...]]:
+        """The keys of the first missing rows that the holder's rows point at; none if the account may not see them."""
+        key = ", ".join(f"t.{quote_name(name)}" for name in self.comparison.staged.keys[0])
+        pairs = zip(by[3].split(", "), by[4].split(", "), strict=False)
+        points = " AND ".join(f"holder.{own} = t.{other}" for own, other in pairs)
+        sql = f"SELECT {key} {self.comparison.missing} AND EXISTS (SELECT 1 FROM {by[1]} AS holder WHERE {points})"
+        try:
+            return fetch_all(self.connection, f"{sql} ORDER BY {key} LIMIT {FIRST_HELD}")
+        except MySQLdb.Error:
+            return []
 
-def _update(connection: LoaderConnection, comparison: Comparison) -> _Written:
-    execute(connection, comparison.update)
-    match = _MATCHED.search(info_text(connection))
-    return _Written(*map(int, match.groups())) if match else _Written(-1, 0, 0)
+    def _refused(self, what: str, advice: str) -> TargetProblem:
+        table = self.comparison.staged.table
+        return TargetProblem(f"{what}.", where=self.where, advice=f"{table} is unchanged. {advice}.")

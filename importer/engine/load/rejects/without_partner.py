@@ -1,9 +1,9 @@
-"""Rejects the rows of a chunk whose key no row of the table has, in the mode that only changes rows."""
+"""Rejects the rows of a chunk that can have no partner: with an unknown key in mode update, without one in sync."""
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.rejects.load_result import ServerFindings
-from importer.engine.load.rejects.reasons import UNKNOWN_KEY
+from importer.engine.load.rejects.reasons import NULL_KEY, UNKNOWN_KEY
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.mysql.connection import execute, fetch_all
 from importer.engine.source.records.row_error import RowError
@@ -20,7 +20,12 @@ def reject_without_partner(session: ChunkSession, sender: Sender, findings: Serv
     if not alone:
         return
     key = staged.keys[0]
-    error = RowError(UNKNOWN_KEY, f"No row of {staged.table} has its key ({', '.join(key)}).", key[0])
+    columns = ", ".join(key)
+    error = (
+        RowError(NULL_KEY, f"Its key ({columns}) is NULL, which is no key to find a row by.", key[0])
+        if staged.mode == "sync"
+        else RowError(UNKNOWN_KEY, f"No row of {staged.table} has its key ({columns}).", key[0])
+    )
     sent = sender.sent(0, session.chunk.rows)
     refused = {int(sent[place]): error for place in alone}
     findings.refused.update(refused)

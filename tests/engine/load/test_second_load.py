@@ -1,0 +1,205 @@
+"""The modes that compare, against a plain model of them, with random tables and files."""
+
+import random
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import partial
+
+import pytest
+
+from importer.engine.errors import TargetProblem
+from importer.engine.load.outcome import Compared, Tally
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address, connect, execute
+from tests.engine.load.test_update import compared_by
+from tests.engine.staged import given, planned, rows_of
+
+pytestmark = pytest.mark.both_servers
+
+KEYS = {
+    "n": "n INT",
+    "word": "word VARCHAR(9) COLLATE utf8mb4_general_ci",
+    "n, word, day": "n INT, word VARCHAR(9) COLLATE utf8mb4_general_ci, day DATE",
+}
+VALUES = {
+    "text": (None, "", "a", "A", "a ", "ä"),
+    "number": (None, 0, 1, -1),
+    "price": (Decimal("0.00"), Decimal("1.00"), Decimal("1.50")),
+}
+# The third column of values has a default in the modes that insert, and none in the one that does not.
+COLUMNS = "text VARCHAR(9) COLLATE utf8mb4_general_ci, number INT, price DECIMAL(6,2) NOT NULL"
+
+Row = dict[str, object]
+
+
+def folded(row: Row, key: list[str]) -> tuple[object, ...]:
+    """The key as its collation compares it."""
+    return tuple(value.lower() if isinstance(value := row[name], str) else value for name in key)
+
+
+@dataclass
+class Case:
+    """A table, a file with rows for some of its columns, and whether foreign keys point at the table."""
+
+    mode: str
+    keep: bool
+    key: list[str]
+    table: list[Row]
+    columns: list[str]
+    file: list[Row]
+    referenced: list[Row] | None
+
+    @classmethod
+    def of(cls, mode: str, seed: int) -> "Case":
+        dice = random.Random(f"{mode} {seed}")
+        key = dice.choice(list(KEYS)).split(", ")
+
+        def a_key() -> Row:
+            choice = {
+                "n": dice.randrange(12),
+                "word": dice.choice("abcdABCDE"),
+                "day": f"2024-01-0{dice.randint(1, 2)}",
+            }
+            return {name: choice[name] for name in key}
+
+        values = {name: partial(dice.choice, each) for name, each in VALUES.items()}
+        table: dict[tuple[object, ...], Row] = {}
+        for _ in range(dice.randrange(14)):
+            row = {**a_key(), **{name: value() for name, value in values.items()}}
+            table.setdefault(folded(row, key), row)
+        filled = [name for name in values if dice.random() < 0.7] or ["text"]
+        file = []
+        for _ in range(dice.randrange(20)):
+            row = {**a_key(), **{name: values[name]() for name in filled}}
+            old = table.get(folded(row, key))
+            if old and dice.random() < 0.4:
+                row |= {name: old[name] for name in (*key, *filled)}
+            file.append(row)
+        rows = list(table.values())
+        referenced = dice.sample(rows, min(len(rows), 2)) if dice.random() < 0.4 else None
+        return cls(mode, mode == "sync" and dice.random() < 0.3, key, rows, [*key, *filled], file, referenced)
+
+    @property
+    def last(self) -> dict[tuple[object, ...], Row]:
+        """The last row of each key, of the rows that are taken."""
+        return {folded(row, self.key): row for row in self.taken}
+
+    @property
+    def taken(self) -> list[Row]:
+        known = {folded(row, self.key) for row in self.table}
+        return [row for row in self.file if self.mode == "sync" or folded(row, self.key) in known]
+
+    @property
+    def missing(self) -> list[Row]:
+        return [row for row in self.table if folded(row, self.key) not in self.last]
+
+    @property
+    def held(self) -> bool:
+        """Whether a row that would be deleted is pointed at."""
+        return not self.keep and self.mode == "sync" and any(row in self.missing for row in self.referenced or ())
+
+    def changed(self, row: Row) -> dict[str, object]:
+        """The new values of a row of the table, where the file has others."""
+        new = self.last.get(folded(row, self.key), row)
+        fixed = self.key if self.referenced is not None else []
+        return {name: new[name] for name in self.columns if name not in fixed and new[name] != row[name]}
+
+    def compared(self) -> Compared:
+        changes = [change for row in self.table if (change := self.changed(row))]
+        columns = {name: rows for name in self.columns if (rows := sum(name in each for each in changes))}
+        new, missing = len(self.inserted), len(self.missing) if self.mode == "sync" else 0
+        unchanged, repeated = len(self.last) - new - len(changes), len(self.taken) - len(self.last)
+        return Compared(new, len(changes), unchanged, repeated, missing, 0 if self.keep else missing, columns)
+
+    @property
+    def inserted(self) -> list[Row]:
+        known = {folded(row, self.key) for row in self.table}
+        return [row for key, row in self.last.items() if key not in known]
+
+    def after(self) -> list[Row]:
+        there = [row for row in self.table if self.mode == "update" or self.keep or row not in self.missing]
+        default = {"text": None, "number": None, "price": Decimal("9.99")}
+        return [*({**row, **self.changed(row)} for row in there), *({**default, **row} for row in self.inserted)]
+
+    def log(self) -> list[tuple[str, str]]:
+        """The rows that triggers see: only those that are written."""
+        gone = [] if self.mode == "update" or self.keep else self.missing
+        written = {"insert": self.inserted, "update": list(filter(self.changed, self.table)), "delete": gone}
+        return sorted((event, self.name_of(row)) for event, rows in written.items() for row in rows)
+
+    def name_of(self, row: Row) -> str:
+        return "-".join(str(value).lower() for value in folded(row, self.key))
+
+    def make(self, database: Address) -> None:
+        key = ", ".join(self.key)
+        default = "" if self.mode == "update" else " DEFAULT 9.99"
+        given(
+            database,
+            *(f"DROP TABLE IF EXISTS {name}" for name in ("child", "t", "log")),
+            "CREATE TABLE log (event VARCHAR(9), name VARCHAR(99))",
+            f"CREATE TABLE t ({KEYS[key]}, {COLUMNS}{default}, PRIMARY KEY ({key}), KEY (number))",
+        )
+        with connect(database) as connection:
+            self._insert(connection, "t", self.table)
+            for event, row in (("insert", "NEW"), ("update", "NEW"), ("delete", "OLD")):
+                name = f"CONCAT_WS('-', {', '.join(f'LOWER({row}.{each})' for each in self.key)})"
+                execute(
+                    connection,
+                    f"CREATE TRIGGER t_{event} AFTER {event} ON t FOR EACH ROW"
+                    f" INSERT INTO log VALUES ('{event}', {name})",
+                )
+            if self.referenced is not None:
+                execute(
+                    connection,
+                    f"CREATE TABLE child ({KEYS[key]}, FOREIGN KEY ({key}) REFERENCES t ({key}) ON UPDATE CASCADE)",
+                )
+                self._insert(connection, "child", [{name: row[name] for name in self.key} for row in self.referenced])
+            connection.commit()
+
+    @staticmethod
+    def _insert(connection, table: str, rows: list[Row]) -> None:
+        for row in rows:
+            places = ", ".join(["%s"] * len(row))
+            execute(connection, f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", list(row.values()))
+
+
+def stored(database: Address) -> list[str]:
+    return sorted(map(repr, rows_of(database, "SELECT * FROM t")))
+
+
+def shown(case: Case) -> list[str]:
+    def value(name: str, row: Row) -> object:
+        return date.fromisoformat(str(row[name])) if name == "day" else row[name]
+
+    return sorted(repr(tuple(value(name, row) for name in (*case.key, *VALUES))) for row in case.after())
+
+
+@pytest.mark.one_of("lot")
+@pytest.mark.parametrize("lot", range(4))
+@pytest.mark.parametrize("mode", ["update", "sync"])
+def test_table_counts_and_triggers_are_those_of_the_model(database: Address, source, mode: str, lot: int):
+    for seed in range(lot * 10, lot * 10 + 10):
+        case = Case.of(mode, seed)
+        case.make(database)
+        before = stored(database)
+        lines = (
+            ",".join("NA" if row[name] is None else f'"{row[name]}"' for name in case.columns) for row in case.file
+        )
+        mapping = [ColumnMapping(name, ("NA",)) for name in case.columns]
+        options = {"missing": "keep"} if case.keep else {}
+        rejecting = {"on_error": "reject"} if mode == "update" else {"stop_if": "deleted>100%"}
+        load = planned(database, source("".join(f"{each}\n" for each in lines)), mode, *mapping, **options, **rejecting)
+        load.stage(shuffled=True)
+        assert load.staged == Tally(len(case.taken), rejected=len(case.file) - len(case.taken)), seed
+        if case.held:
+            with pytest.raises(TargetProblem, match="point at rows that would go"):
+                load.finish()
+            assert stored(database) == before, seed
+            continue
+        tally, compared = compared_by(load)
+        assert compared == case.compared(), seed
+        assert tally == Tally(compared.new, compared.changed, compared.repeated, 0, compared.unchanged), seed
+        assert load.finish(attempt=2) == tally, seed
+        assert stored(database) == shown(case), seed
+        assert sorted(rows_of(database, "SELECT event, name FROM log")) == case.log(), seed

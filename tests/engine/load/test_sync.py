@@ -1,0 +1,147 @@
+"""Mode sync: the table becomes equal to the file, in one transaction, and rows that are equal are not written."""
+
+import pytest
+
+from importer.engine.errors import Problem, RowsRefused, TargetProblem, TooManyChanges
+from importer.engine.load.outcome import Compared, Tally
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address
+from tests.engine.load.test_update import compared_by
+from tests.engine.staged import given, planned, rows_of
+
+pytestmark = pytest.mark.both_servers
+
+PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), seen INT NOT NULL DEFAULT 7)"
+FOUR = "INSERT INTO t VALUES (1, 'one', 1), (2, 'two', 2), (3, 'three', 3), (4, 'four', 4)"
+ANY = {"stop_if": "deleted>100%"}
+
+
+def synced(database: Address, path, *columns: str, **options) -> Tally:
+    return planned(database, path, "sync", *columns, **{**ANY, **options}).stage(shuffled=True).finish()
+
+
+class TestSync:
+    def test_new_changed_equal_and_missing_rows(self, database: Address, source):
+        given(database, PEOPLE, FOUR)
+        load = planned(database, source("2,two\n3,THREE\n5,five\n"), "sync", "id", "name", **ANY).stage(shuffled=True)
+        tally, compared = compared_by(load)
+        assert tally == load.finish(attempt=2) == Tally(loaded=1, replaced=1, unchanged=1)
+        assert compared == Compared(new=1, changed=1, unchanged=1, missing=2, deleted=2, columns={"name": 1})
+        assert rows_of(database) == [(2, "two", 2), (3, "THREE", 3), (5, "five", 7)]
+
+    def test_missing_rows_are_kept_where_that_is_asked_for(self, database: Address, source):
+        given(database, PEOPLE, FOUR)
+        load = planned(database, source("4,4\n0,0\nx,1\n"), "sync", "id", "name", missing="keep", on_error="reject")
+        tally, compared = compared_by(load.stage())
+        assert (tally, compared.missing, compared.deleted) == (Tally(loaded=1, replaced=1), 3, 0)
+        assert len(rows_of(database)) == 5
+
+    @pytest.mark.parametrize(
+        ("rows", "tripped"), [("", "4 rows (100.0%)"), ("1,one\n2,two\n3,three\n", "1 row (25.0%)")]
+    )
+    def test_an_empty_or_cut_file_empties_no_table(self, database: Address, source, rows, tripped):
+        given(database, PEOPLE, FOUR)
+        load = planned(database, source(rows), "sync", "id", "name").stage()
+        with pytest.raises(TooManyChanges) as stopped:
+            load.finish()
+        assert tripped in stopped.value.what
+        assert "more than deleted>10% allows" in stopped.value.what
+        assert "--stop-if 'deleted>" in stopped.value.advice
+        assert len(rows_of(database)) == 4
+        assert synced(database, source(rows), "id", "name") == Tally(unchanged=len(rows.splitlines()))
+        assert len(rows_of(database)) == len(rows.splitlines())
+
+    @pytest.mark.parametrize("limit", ["new>0", "changed>0", "new>25%, changed>25%"])
+    def test_other_limits_stop_it_too(self, database: Address, source, limit):
+        given(database, PEOPLE, FOUR)
+        path = source("1,x\n2,y\n3,three\n4,four\n5,five\n6,six\n")
+        with pytest.raises(TooManyChanges, match=r"more than (new|changed)>"):
+            synced(database, path, "id", "name", stop_if=limit)
+        assert synced(database, path, "id", "name", stop_if="new>2, changed>50%") == Tally(2, 2, 0, 0, 2)
+
+    def test_an_empty_table_is_filled(self, database: Address, source):
+        given(database, PEOPLE)
+        assert planned(database, source("1,a\n2,b\n1,c\n"), "sync", "id", "name").stage().finish() == Tally(
+            2, skipped=1
+        )
+        assert rows_of(database) == [(1, "c", 7), (2, "b", 7)]
+
+    def test_a_row_without_a_key_is_refused_and_those_of_the_table_stay(self, database: Address, source):
+        given(
+            database,
+            "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, sku VARCHAR(9) UNIQUE, price INT)",
+            "INSERT INTO t VALUES (1, 'a', 1), (2, NULL, 2), (3, 'c', 3)",
+        )
+        null = source("a,1\nNA,2\n")
+        sku = ColumnMapping("sku", ("NA",))
+        with pytest.raises(RowsRefused, match="is NULL, which is no key") as refused:
+            planned(database, null, "sync", sku, "price").stage()
+        assert [row.line for row in refused.value.rows] == [2]
+        assert synced(database, source("A,1\nd,4\n"), "sku", "price") == Tally(loaded=1, replaced=1)
+        found = rows_of(database, "SELECT sku, price FROM t ORDER BY price")
+        assert found == [("A", 1), (None, 2), ("d", 4)]
+
+    def test_rows_that_others_point_at_are_named_with_their_holder(self, database: Address, source):
+        given(
+            database,
+            PEOPLE,
+            FOUR,
+            "CREATE TABLE orders (id INT PRIMARY KEY, person INT, CONSTRAINT by_person FOREIGN KEY (person)"
+            " REFERENCES t (id))",
+            "INSERT INTO orders VALUES (1, 3), (2, 2), (3, 3)",
+        )
+        with pytest.raises(TargetProblem, match=r"orders \(by_person\) point at rows that would go, id 2; 3"):
+            synced(database, source("1,one\n4,x\n"), "id", "name")
+        assert rows_of(database, "SELECT name FROM t WHERE id = 4") == [("four",)]
+        assert synced(database, source("2,two\n3,three\n4,x\n"), "id", "name") == Tally(0, 1, 0, 0, 2)
+
+    def test_a_cascade_that_leads_back_to_the_table_changes_nothing(self, database: Address, source):
+        given(
+            database,
+            "CREATE TABLE t (id INT PRIMARY KEY, boss INT, FOREIGN KEY (boss) REFERENCES t (id) ON DELETE CASCADE)",
+            "INSERT INTO t VALUES (1, NULL), (2, 1), (3, 2)",
+        )
+        with pytest.raises(TargetProblem, match=r"took others with them|rows? to delete where there"):
+            synced(database, source("3,2\n"), "id", "boss")
+        assert len(rows_of(database)) == 3
+
+    def test_a_key_that_a_deleted_row_frees_can_be_taken(self, database: Address, source):
+        given(
+            database,
+            "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20) UNIQUE)",
+            "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')",
+        )
+        assert synced(database, source("2,a\n4,c\n"), "id", "name", key="PRIMARY") == Tally(loaded=1, replaced=1)
+        assert rows_of(database) == [(2, "a"), (4, "c")]
+        with pytest.raises(TargetProblem, match=r"does not take a change.*Duplicate entry 'c'"):
+            synced(database, source("2,c\n4,a\n"), "id", "name", key="PRIMARY")
+
+    def test_triggers_fire_once_for_each_row_that_is_written(self, database: Address, source):
+        given(
+            database,
+            PEOPLE,
+            FOUR,
+            "CREATE TABLE log (did VARCHAR(9), id INT)",
+            *(
+                f"CREATE TRIGGER on_{event} AFTER {event} ON t FOR EACH ROW"
+                f" INSERT INTO log VALUES ('{event}', {row}.id)"
+                for event, row in (("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD"))
+            ),
+        )
+        synced(database, source("1,one\n2,TWO\n5,five\n"), "id", "name")
+        found = rows_of(database, "SELECT * FROM log ORDER BY id")
+        assert found == [("UPDATE", 2), ("DELETE", 3), ("DELETE", 4), ("INSERT", 5)]
+
+    @pytest.mark.parametrize(
+        ("mode", "options", "why"),
+        [
+            ("sync", {"on_error": "reject"}, "A rejected row is missing from the file"),
+            ("sync", {"stop_if": "deleted>much"}, "is no limit of what an import may change"),
+            ("append", {"stop_if": "deleted>1"}, "does not compare the file with the table"),
+            ("upsert", {"missing": "keep"}, "deletes no rows that the file lacks"),
+        ],
+    )
+    def test_options_that_contradict_each_other_are_refused(self, database: Address, source, mode, options, why):
+        given(database, PEOPLE)
+        with pytest.raises(Problem, match=why):
+            planned(database, source("1,1\n"), mode, "id", "name", **options)
