@@ -1,7 +1,7 @@
 """Formats of dates and times that the server does not read by itself: detection, checks and patterns."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.quoting import quote_text
@@ -98,7 +98,12 @@ def _compiled(datetime_format: str) -> re.Pattern[str]:
 
 def is_date(value: str) -> bool:
     """Whether the value is a date in any known format."""
-    return is_native(value) or any(matches(each, value) for each in _FORMATS)
+    return is_native(value) or _any_format().fullmatch(value) is not None
+
+
+@cache
+def _any_format() -> re.Pattern[str]:
+    return re.compile("|".join(map(format_pattern, _FORMATS)))
 
 
 def is_native(value: str) -> bool:

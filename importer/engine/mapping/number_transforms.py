@@ -43,7 +43,8 @@ def _grouped(separators: str, mark: str) -> Callable[[Column], str]:
 
 
 def _plain_number_in_python(separators: str, mark: str) -> Callable[[str], str]:
-    return lambda text: text.translate(dict.fromkeys(map(ord, separators))).replace(mark, ".")
+    without = dict.fromkeys(map(ord, separators))
+    return lambda text: text.translate(without).replace(mark, ".")
 
 
 def _plain_number(separators: str, mark: str) -> Callable[[str, Column], str]:

@@ -289,13 +289,13 @@ def _names(column: Column, delimiter: str, currency: str) -> tuple[str, ...]:
 
 def _transformed(name: str, column: Column) -> ValueReading:
     transform = TRANSFORMS[name]
-    fits = means = partial(transform.fits, column=column)
+    fits = means = transform.matcher(column)
     if column.column_type.family is Family.INTEGER:
-        means = partial(transform.fits, column=replace(column, type="decimal(65,30)"))
+        means = transform.matcher(replace(column, type="decimal(65,30)"))
     if name in _PLAUSIBLE:
         fits = means = partial(_is_plausible, name)
     elif name in amount_names(""):
-        fits = means = partial(_is_amount, name, column)
+        fits = means = partial(_is_amount, fits)
     elif name == "excel-text":
         fits = means = partial(_is_protected, column)
     shown = transform.in_python or _SHOWN.get(name, str)
@@ -308,9 +308,9 @@ def _is_plausible(name: str, text: str) -> bool:
     return number is not None and least <= float(text) <= most
 
 
-def _is_amount(name: str, column: Column, text: str) -> bool:
+def _is_amount(fits: Fits, text: str) -> bool:
     """Whether the text is an amount without a currency, which a column of numbers would not keep."""
-    return TRANSFORMS[name].fits(text, column) and not currency_of(text)
+    return fits(text) and not currency_of(text)
 
 
 def _is_protected(column: Column, text: str) -> bool:

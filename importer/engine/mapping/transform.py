@@ -54,4 +54,11 @@ class Transform:
 
     def fits(self, text: str, column: Column) -> bool:
         """Whether the transform accepts the text for the column."""
-        return self.takes is None or re.fullmatch(self.takes(column), text) is not None
+        return self.matcher(column)(text)
+
+    def matcher(self, column: Column) -> Callable[[str], bool]:
+        """fits() for many texts of one column."""
+        if self.takes is None:
+            return lambda _: True
+        pattern = re.compile(self.takes(column))
+        return lambda text: pattern.fullmatch(text) is not None

@@ -25,7 +25,7 @@ __all__ = [
     "TRUE_WORDS",
     "Transform",
     "check_transforms",
-    "normalized_number",
+    "number_reader",
     "transforms_for",
     "unwrapped",
 ]
@@ -36,14 +36,19 @@ def transforms_for(column: Column) -> list[Transform]:
     return [each for each in LISTED if each.goes_with(column)]
 
 
-def normalized_number(text: str, names: Sequence[str], column: Column) -> str | None:
-    """Convert the text to a number in SQL's notation; None if one of the transforms does not accept the text."""
-    for name in sorted(names, key=_ORDER.__getitem__):
-        each = TRANSFORMS[name]
-        if each.in_python is None or not each.fits(text, column):
-            return None
-        text = each.in_python(text)
-    return text
+def number_reader(names: Sequence[str], column: Column) -> Callable[[str], str | None]:
+    """Converts a text to a number in SQL's notation; gives None if one of the transforms does not accept the text."""
+    chosen = [TRANSFORMS[name] for name in sorted(names, key=_ORDER.__getitem__)]
+    steps = [(each.matcher(column), each.in_python) for each in chosen]
+
+    def read(text: str) -> str | None:
+        for fits, convert in steps:
+            if convert is None or not fits(text):
+                return None
+            text = convert(text)
+        return text
+
+    return read
 
 
 def check_words(names: Sequence[str], datetime_format: str) -> None:

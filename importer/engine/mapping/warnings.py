@@ -119,7 +119,8 @@ def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:
         return None
     chosen = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
     if chosen:
-        return lambda value: chosen.fits(value.strip(blanks), column)
+        fits = chosen.matcher(column)
+        return lambda value: fits(value.strip(blanks))
     if form:
         return lambda value: date_formats.matches(form, value.strip(blanks))
     if type_.has_date:

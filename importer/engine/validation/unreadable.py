@@ -98,4 +98,5 @@ def _reading(check: FieldCheck) -> tuple[Callable[[str], bool], str, str] | None
     chosen = [TRANSFORMS[name] for name in check.transforms if TRANSFORMS[name].takes]
     if not chosen or not check.column:
         return None
-    return lambda text: all(each.fits(text, column) for each in chosen), chosen[0].words, chosen[0].hint
+    fits = [each.matcher(column) for each in chosen]
+    return lambda text: all(each(text) for each in fits), chosen[0].words, chosen[0].hint

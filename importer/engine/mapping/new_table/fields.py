@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from importer.engine.mapping.columns import ColumnMapping, FieldOverride
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.date_formats import is_date
 from importer.engine.mapping.new_table.typed_values import is_few, is_value_of, reader
 from importer.engine.mapping.readings import Choice, Fits, choose, trimmed
@@ -103,9 +103,10 @@ def is_date_in_two_ways(values: Counter[str], delimiter: str) -> bool:
     return found is not None and bool(found[1].rivals)
 
 
-def read_as_stated(values: Counter[str], override: FieldOverride) -> NewField:
+@remembered
+def read_as_stated(values: Counter[str], transforms: tuple[str, ...], datetime_format: str) -> NewField:
     """The type of a field whose format or transforms are given, by the values that have them."""
-    mapping = ColumnMapping("", (), override.datetime_format or "", override.transforms or ())
+    mapping = ColumnMapping("", (), datetime_format, transforms)
     column = _MOMENT if mapping.datetime_format else _NUMBER
     read = reader(mapping, column)
     if read is None:

@@ -116,7 +116,7 @@ def read_fields(
         null = {*markers, *((override and override.null_markers) or ())}
         values = Counter({text: n for text, n in profile.values_of(number).items() if text.strip(BLANKS) not in null})
         if override and (override.transforms or override.datetime_format):
-            read.append(read_as_stated(values, override))
+            read.append(read_as_stated(values, tuple(override.transforms or ()), override.datetime_format or ""))
         else:
             read.append(read_field(_names(profile, number, name), values, profile.dialect.delimiter))
     return _with_doubtful_points(profile, names, read)

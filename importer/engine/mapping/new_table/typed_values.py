@@ -6,7 +6,7 @@ from dataclasses import replace
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.date_formats import matches
 from importer.engine.mapping.date_values import stored_text
-from importer.engine.mapping.transforms import TRANSFORMS, normalized_number
+from importer.engine.mapping.transforms import TRANSFORMS, number_reader
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import ANY_NUMBER, is_of_kind
 from importer.engine.schema.value_kinds import is_number, plain_number
@@ -49,9 +49,10 @@ def reader(mapping: ColumnMapping, column: Column, *, stated: bool = False) -> R
     as_number = stated and column.column_type.is_number
     if column.column_type.is_number:
         column = replace(column, type=ANY_NUMBER)
+    normalized = number_reader(mapping.transforms, column)
 
     def read(text: str) -> str | None:
-        read_text = normalized_number(text, mapping.transforms, column)
+        read_text = normalized(text)
         if read_text is None:
             return None
         if mapping.datetime_format:

@@ -1,9 +1,10 @@
 """Numbers that transforms convert for a column of decimals: checks whether the column loses digits."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from importer.engine.mapping.transforms import TRANSFORMS, normalized_number
+from importer.engine.mapping.transforms import TRANSFORMS, number_reader
 from importer.engine.schema.table import Column
 from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.validation.cell_batch import LONGEST, Cells
@@ -60,6 +61,10 @@ class FormattedNumber:
 
     def judge(self, text: str) -> Verdict | None:
         """The verdict about the converted number. None for a text that is no number, which the server refuses."""
-        column = Column("", self.type, nullable=True, default=None, auto_increment=False, generated=False)
-        plain = normalized_number(text, self.transforms, column)
+        plain = self._read(text)
         return None if plain is None else self.column_rule.judge(plain)
+
+    @cached_property
+    def _read(self) -> Callable[[str], str | None]:
+        column = Column("", self.type, nullable=True, default=None, auto_increment=False, generated=False)
+        return number_reader(self.transforms, column)
