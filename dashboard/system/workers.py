@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from config.version import VERSION
 from dashboard.system.state import idle_queues
 from importer.access.policy import seen
-from importer.models import Target
+from importer.models import Chunk, ImportJob, Target
 from importer.worker.hosts import presence
 
 LARGEST_DIFFERENCE = 10  # seconds between two clocks: a lease lasts for 60
@@ -35,6 +35,15 @@ class Overview:
             if label not in served:
                 idle.setdefault(label, []).append(name)
         return idle
+
+    @property
+    def loading(self) -> dict[str, list[int]]:
+        """By host: the imports of which its workers load chunks now, of those that the person may see."""
+        chunks = Chunk.objects.filter(status=Chunk.Status.LOADING, job__in=seen(ImportJob.objects.all()))
+        found: dict[str, list[int]] = {}
+        for worker, job in chunks.order_by("job").values_list("worker", "job").distinct():
+            found.setdefault(worker.partition("@")[2], []).append(job)
+        return found
 
     def _labels_of(self, role: str) -> set[str]:
         return {label for worker in self.workers or () if worker.role == role for label in worker.labels}

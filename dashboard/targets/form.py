@@ -43,7 +43,7 @@ class TargetForm(WithCAFile, StoredModelForm):
             "needs_approval": "Each import and lab waits until somebody else who may load into this target"
             " approves it.",
             "ceiling": "Over all imports into this target together.",
-            "label": "Only workers that are started with this label (LOADS) load into it. Empty: only those without.",
+            "label": "Only workers with this label (LOADS) load into it. Empty: those without a label.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

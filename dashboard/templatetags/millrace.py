@@ -12,6 +12,7 @@ from django.template import Context
 from dashboard import formatting
 from dashboard.fields.advice import in_browser
 from dashboard.fields.format_fields import FORMAT_FIELDS
+from dashboard.fields.standings import standing_words
 from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
@@ -26,6 +27,7 @@ from importer.sources.room import Disk, fullest_disk
 register = template.Library()
 for _format in (
     formatting.number,
+    formatting.date_format_words,
     formatting.size,
     formatting.rate,
     formatting.byte_rate,
@@ -40,6 +42,7 @@ for _format in (
     register.filter(_format)
 
 register.filter(in_browser)
+register.filter(standing_words)
 register.filter("outcome_words", words_of)
 register.filter("outcome_of_job", told)
 register.filter("outcome_of_run", told_of_run)

@@ -11,7 +11,7 @@ from importer.history.query import SIMILAR_SIZE, Condition, Op, Query, of_simila
 from importer.history.read import column, columns, rows
 from importer.history.search import matching
 from importer.models import JobRecord
-from importer.models.outcomes.own_pace import IN_WORDS, PACE_FACTS, at_own_pace
+from importer.models.outcomes.own_pace import PACE_FACTS, at_own_pace, what_set_the_pace
 
 # A smaller difference is not worth a change; runs of the same import can differ by as much.
 CLEARLY = 1.1
@@ -63,14 +63,19 @@ class Comparison:
     sizes: tuple[float, ...]
     reasons: tuple[list[dict[str, Any]], ...]
     slower: tuple[bool, ...]
+    # For each import why its rate is not compared; "" if it is.
+    apart: tuple[str, ...]
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict on each import after the first, compared with the first."""
-        first, *others = zip(self.runs, self.sizes, self.slower, strict=True)
+        first, *others = zip(self.runs, self.sizes, self.slower, self.apart, strict=True)
         return tuple(
-            _watched(first[2], slower) or _of_other_size(first[1], size) or _verdict(first[0], runs)
-            for runs, size, slower in others
+            _watched(first[2], slower)
+            or _not_compared(first[3], apart)
+            or _of_other_size(first[1], size)
+            or _verdict(first[0], runs)
+            for runs, size, slower, apart in others
         )
 
     @property
@@ -94,6 +99,7 @@ def compare(jobs: Sequence[int]) -> Comparison:
         tuple(float(facts[job].get("data_bytes", 0)) for job in jobs),
         tuple(recorded.get(job, []) for job in jobs),
         tuple(bool(facts[job].get("slower_than_like")) for job in jobs),
+        tuple(_why_apart(facts[job]) for job in jobs),
     )
 
 
@@ -126,6 +132,17 @@ def _watched(first: bool, other: bool) -> Verdict | None:
     return Verdict(True, f"{'the first' if first else 'this one'} is clearly slower than the imports like it before")
 
 
+def _why_apart(facts: dict[str, Value], timing: str = "overall_rows_per_second") -> str:
+    """Why runs_like() has no runs of the import with these facts, in words; "" if it has."""
+    return what_set_the_pace(facts) or ("" if timing in facts else "did not succeed, or has no record")
+
+
+def _not_compared(first: str, other: str) -> Verdict | None:
+    """The verdict if the pace of one of the imports tells nothing about its settings; or None."""
+    whose = [f"{name} {why}" for name, why in (("the first", first), ("this one", other)) if why]
+    return Verdict(False, f"{' and '.join(whose)}: its pace tells nothing about its settings") if whose else None
+
+
 def _of_other_size(first: float, other: float) -> Verdict | None:
     """The verdict if the rates of the two imports say nothing about their settings, because of their sizes; or None."""
     if not (first and other) or max(first, other) <= SIMILAR_SIZE * min(first, other):
@@ -136,7 +153,7 @@ def _of_other_size(first: float, other: float) -> Verdict | None:
 
 def _verdict(first: TimingSpread | None, other: TimingSpread | None) -> Verdict:
     if not (first and other):
-        return Verdict(False, f"only imports that succeeded {IN_WORDS} are judged")
+        return Verdict(False, "no run of one of them is known")
     if first == other:
         return Verdict(False, f"both are among {first.jobs} runs of the same{_spread(first)}: it may be chance")
     if first.jobs == other.jobs == 1:

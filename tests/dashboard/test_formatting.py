@@ -84,3 +84,17 @@ def test_percent_is_a_hundred_only_for_all_of_it(part, whole, shown):
 )
 def test_only_statements_of_a_fix_are_offered_to_be_copied(fix, parts):
     assert millrace.fix_parts(fix) == parts
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ("%d.%m.%Y", "31.12.2026 (day.month.year)"),
+        ("%m/%d/%y %h:%i %p", "12/31/26 02:05 PM (month/day/year hour:minute AM or PM)"),
+        ("percent as a number", "percent as a number"),
+        ("5 % off", "5 % off"),
+        ("", ""),
+    ],
+)
+def test_a_date_format_is_told_by_an_example(form, words):
+    assert formatting.date_format_words(form) == words

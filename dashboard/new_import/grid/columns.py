@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dashboard.fields.standings import STANDINGS
+from dashboard.formatting import date_format_words
 from dashboard.new_import.null_markers import show_markers
 from dashboard.new_import.stated_fields import show_values
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, described_values
@@ -25,13 +27,6 @@ WORDS = (
     f"yes: {', '.join(dict.fromkeys(map(str.lower, TRUE_WORDS)))};"
     f" no: {', '.join(dict.fromkeys(map(str.lower, FALSE_WORDS)))}"
 )
-# What the page calls a standing, the colour of its badge, and what it means.
-STANDINGS = {
-    Standing.PROVED: ("proved", "green", "the first rows allow nothing else"),
-    Standing.STATED: ("stated", "azure", "chosen here, by a preset or by an earlier import"),
-    Standing.RULE: ("rule", "secondary", "a documented default"),
-    Standing.GUESSED: ("guessed", "yellow", "another reading is possible; asked above"),
-}
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,7 @@ class Field:
     def format(self) -> str:
         """The format of the values in a few words."""
         replaced = described_values(self.mapping.values)
-        read = self.mapping.datetime_format or (self.reading.label if self.reading else "")
+        read = date_format_words(self.mapping.datetime_format) or (self.reading.label if self.reading else "")
         return ", ".join(filter(None, (read, replaced))) or "no conversion"
 
     @property

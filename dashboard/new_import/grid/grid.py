@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dashboard.fields.standings import STANDINGS
 from dashboard.new_import.grid.cells import FileRow, Row, file_rows, row_cells
-from dashboard.new_import.grid.columns import STANDINGS, Field, UnfilledColumn
+from dashboard.new_import.grid.columns import Field, UnfilledColumn
 from dashboard.new_import.grid.problems import row_problems
 from dashboard.new_import.grid.view import KINDS, WINDOW, GridView
 from dashboard.new_import.preview import Preview

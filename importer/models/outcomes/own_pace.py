@@ -27,13 +27,22 @@ def at_own_pace(facts: Mapping[str, Any]) -> bool:
 
     One of low priority did if it had workers all the time: others may have left it some of them, as they do to any.
     """
-    return (
-        facts.get("attempts") in (None, 1)
-        and not facts.get("pauses")
-        and not facts.get("followed_upload")
-        and (facts.get("priority") != LOW or facts.get("idle_seconds") == 0)
-        and facts.get("planned_parallelism") in (None, facts.get("parallelism"))
-    )
+    return not what_set_the_pace(facts)
+
+
+def what_set_the_pace(facts: Mapping[str, Any]) -> str:
+    """What else set the pace of the import with these facts, in words; "" if it ran at its own."""
+    if facts.get("attempts") not in (None, 1):
+        return f"took {facts['attempts']:.0f} attempts"
+    if facts.get("pauses"):
+        return "was paused"
+    if facts.get("followed_upload"):
+        return "waited for its upload"
+    if facts.get("priority") == LOW and facts.get("idle_seconds") != 0:
+        return "waited for other imports, since its priority is low"
+    if facts.get("planned_parallelism") not in (None, facts.get("parallelism")):
+        return "had its parallel chunks changed while it ran"
+    return ""
 
 
 def job_at_own_pace(job: ImportJob) -> bool:

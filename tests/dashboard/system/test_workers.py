@@ -40,6 +40,15 @@ def test_each_worker_is_shown_with_host_version_slots_and_load(page, redis):
     assert "Several versions" not in html
 
 
+def test_the_imports_that_a_host_loads_are_named(page, redis):
+    presence.announce("load@eu-1", 4, ["load"])
+    job = make_job()
+    assert "Loads now" in page()
+    assert reverse("job", args=[job.pk]) not in page()
+    job.chunks.filter(status="loading").update(worker="4711@eu-1")
+    assert f'<a href="{reverse("job", args=[job.pk])}">import {job.pk}</a>' in page()
+
+
 def test_a_queue_without_workers_and_another_version_are_named(page, redis, client):
     presence.announce("load@eu-1", 4, ["load"], version="0.0.9")
     html = page()

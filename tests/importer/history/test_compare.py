@@ -1,5 +1,7 @@
 """When the comparison of two imports calls their difference clear, and which runs count."""
 
+import re
+
 import pytest
 
 from importer.history.charts import TimingSpread
@@ -79,4 +81,4 @@ def test_runs_whose_pace_was_not_their_own_do_not_count(runs: list[int], other_p
     assert verdict.words.endswith("3 like this one (spread 1 %): with fewer than 4 runs of either, it may be chance")
     assert runs_like(rows([runs[-1]], list(FACTS))[runs[-1]]) is None
     (verdict,) = compare([runs[0], runs[-1]]).verdicts
-    assert verdict.words.startswith("only imports that succeeded at the first attempt, without a pause, ")
+    assert re.match("this one (took|was|waited|had) .+: its pace tells nothing about its settings$", verdict.words)

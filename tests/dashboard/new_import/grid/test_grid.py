@@ -35,7 +35,7 @@ def press(values: dict[str, str], html: str, label: str) -> dict[str, str]:
 def test_a_converted_value_has_its_text_in_the_title(browser, user, target):
     html = show(browser, uploaded(user, b"id;day;amount\n1;31.12.2024;1.234,50\n", "sales.csv")).content.decode()
     assert re.search(r'<td data-line="2" class="converted" title="in the file: 31.12.2024">2024-12-31</td>', html)
-    assert re.search(r'<span class="badge bg-green-lt"[^>]*>proved</span>', html)
+    assert re.search(r'<span class="badge bg-green-lt"[^>]*>certain</span>', html)
 
 
 def test_the_reading_that_a_note_names_can_be_chosen(browser, user, target):
