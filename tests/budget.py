@@ -42,13 +42,13 @@ BUDGET = (
     Part("importer/engine", (".py",), 41_542),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 42_445, without=("importer/engine",)),
-    Part("dashboard", (".py",), 20_538),
+    Part("dashboard", (".py",), 20_539),
     Part("millrace_client", (".py",), 1_184),
     Part("templates", (".html", ".txt"), 4_648),
     Part("static", (".js", ".css"), 5_944, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_321),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 82_820),
+    Part("tests", (".py", ".js", ".ts", ".go"), 82_822),
 )
 
 

@@ -26,7 +26,8 @@ def figures(schedule: Schedule) -> dict[str, Any]:
     was complete; `failed`; `asked`: to be answered; `settled`: of the newest ones, what did not end well and was dealt
     with since. `files` and `rows` are without those of restored imports, whose rows are not in the table any more.
     """
-    settled = Q(pk__in=list(run_sequels(schedule.runs.order_by("-pk").values_list("pk", flat=True)[:MOST_JUDGED])))
+    later = run_sequels(schedule.runs.order_by("-pk").values_list("pk", flat=True)[:MOST_JUDGED])
+    settled = Q(pk__in=[*later, 0])  # By an empty list Django would find nothing for any of the counts.
     ended = schedule.runs.order_by().annotate(has_rejects=HAS_REJECTS, has_restored=HAS_RESTORED)
     nothing = Q(status="succeeded") & (Q(note=NO_NEW_FILE.words) | Q(note__startswith=NO_COMPLETE_FILE.words))
     runs = ended.aggregate(

@@ -75,7 +75,7 @@ def expect_everywhere(client: Client, of: ScheduleRun, job: ImportJob | None, wo
         assert not re.search(r'class="(mark mark-red|status status-red)', shown), place
     assert "Nothing needs your attention" in client.get(reverse("home")).text
     about = client.get(page).text
-    assert "1 settled since" in about
+    assert ", 1 settled since" in about
     # Nothing there asks for what has been done.
     assert "Dismiss the run" not in about
     assert "text-danger" not in about
@@ -98,6 +98,7 @@ def test_rows_that_were_fixed_and_loaded(rejecting, folder: Path, client, admin_
     page = reverse("schedule", args=[rejecting.pk])
     before = client.get(page)
     assert "Dismiss the run" in before.text
+    assert "1 failed</span>" in before.text
     fixed = fix(job, admin_user)
     # A page that is open shows it.
     assert client.get(page, {"seen": before.context["seen"]}, headers={"HX-Request": "true"}).status_code == 200
@@ -176,6 +177,7 @@ def test_a_question_that_a_person_answered_with_a_new_import(held, folder: Path,
     page = reverse("schedule", args=[held.schedule_id])
     before = client.get(page)
     assert "Dismiss the run" in before.text
+    assert "1 to be answered</span>" in before.text
     # Other content answers nothing, nor does an import that fails.
     run(import_of(drop(tmp_path, "other.csv"), held.schedule.target))
     copy = uploads.register(drop(tmp_path, "copy.csv", ASKED))
