@@ -113,7 +113,8 @@ def matters(needing_imports: Mapping[int, Need]) -> tuple[list[Matter], int]:
 def _schedule(schedule: Any, last: ScheduleRun | None) -> Matter:
     problem = shown(schedule.problem or (last.problem if last else {}))
     outcome = "failed" if schedule.problem else _outcome(last)
-    about = problem.get("what", "") or ("Its run has not ended in time." if outcome == "late" else "")
+    told = ": ".join(filter(None, (schedule.problem.get("where"), problem.get("what"))))
+    about = told or ("Its run has not ended in time." if outcome == "late" else "")
     url = reverse("schedule", args=[schedule.pk])
     ended = last is not None and last.ended and not schedule.problem
     dismiss = _dismissal("run_dismiss", last) if ended else ""

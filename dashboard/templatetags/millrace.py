@@ -65,6 +65,12 @@ def get(values: dict[Any, Any], key: object) -> Any:
 
 
 @register.filter
+def those_with(values: Sequence[Mapping[str, Any]], key: str) -> list[Mapping[str, Any]]:
+    """The values of which the key is true."""
+    return [each for each in values if each.get(key)]
+
+
+@register.filter
 def at(values: Sequence[Any], number: int) -> Any:
     """The value at a position, from 0, that is a variable in the template; None behind the last one."""
     return values[number] if number < len(values) else None

@@ -337,7 +337,7 @@ class TestCure:
     def test_leaving_bad_rows_out_is_offered_where_they_stopped_it(self, browser):
         html = page(browser, self.failed(RowsRefused))
         assert 'id="job-leave-out"' in html
-        assert "retry and reject the invalid rows" in html
+        assert "<strong>Retry, reject invalid rows</strong> loads the other rows" in html
 
     def test_not_where_something_else_is_wrong_or_they_are_left_out_already(self, browser):
         assert 'id="job-leave-out"' not in page(browser, self.failed(TargetProblem))
