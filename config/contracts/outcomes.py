@@ -65,9 +65,14 @@ FAILED = Outcome("failed", 6, Colour.RED, "cross")
 UNREACHABLE = Outcome("target unreachable", 7, Colour.RED, "unplugged")
 CANCELLED = Outcome("cancelled", 8, Colour.GREY, "stop")
 RESTORED = Outcome("restored", 0, Colour.GREY, "undo")
+# Nothing was to be changed.
+PREVIEWED = Outcome("previewed", 0, Colour.GREY, "file")
 # Not the end: it continues when another person has approved its plan.
 UNAPPROVED = Outcome("waits for approval", 9, Colour.BLUE, "person")
-OUTCOMES = (SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED, UNAPPROVED)
+OUTCOMES = (
+    *(SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED, PREVIEWED),
+    UNAPPROVED,
+)
 # Of commands only: the command line is wrong, a check has found rows that could not be loaded, or the command has
 # failed or could not follow the import.
 WRONG_USAGE = Outcome("wrong usage", 2, Colour.RED, "question")

@@ -121,6 +121,7 @@ class OptionsForm(forms.Form):
             "key": mode in COMPARING,
             "missing": mode == "sync",
             "stop_if": mode in COMPARING,
+            "preview": mode in COMPARING,
             "max_rejects": self.data["on_error"] == "reject",
             "max_reject_percent": self.data["on_error"] == "reject",
         }

@@ -14,7 +14,7 @@ from importer.history.read import column
 from importer.history.regressions import RATE
 from importer.history.search import Page, Row, matching, page
 from importer.models import ImportJob
-from importer.models.outcomes import RESTORED, SUCCEEDED, WITH_REJECTS, words_of
+from importer.models.outcomes import PREVIEWED, RESTORED, SUCCEEDED, WITH_REJECTS, words_of
 from importer.models.outcomes.looks import look_of
 
 # Facts that the rows' badges depend on, in addition to the columns.
@@ -125,6 +125,8 @@ def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
         yield Badge(ended.words, "The old table is back; none of its rows is in the table.", ended.colour.css)
     elif ended is WITH_REJECTS:
         yield Badge(ended.words, f"{rejected:,} of its rows are not in the table.", ended.colour.css)
+    elif ended is PREVIEWED:
+        yield Badge(ended.words, "It compared the file with the table, and changed nothing.", ended.colour.css)
     elif "status" in row.facts and ended is not SUCCEEDED:
         yield Badge(ended.words, "It did not load the whole file.", ended.colour.css)
     if row.facts.get("slower_than_like"):

@@ -221,6 +221,8 @@ class Progress:
         job = self.job
         if job.status == Status.FINISHING:
             return _FINISHING[job.options.mode]
+        if job.previewed_at and job.ended:
+            return "Compared; the table is as it was"
         if job.status in (Status.FAILED, Status.CANCELLED):
             if job.leftover:
                 return f"{job.get_status_display()}; {UNSURE}"

@@ -204,6 +204,10 @@ class Cancelled(Problem):
     code = 1500
 
 
+class Previewed(Cancelled):
+    """The file was compared with the table, and nothing was to be changed."""
+
+
 class ApprovalRefused(Problem):
     """Somebody refused the import, which needed another person's approval."""
 

@@ -22,6 +22,7 @@ from importer.engine.source import encodings
 from importer.engine.source.dialect import escape_mark
 from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
+from importer.models.outcomes import PREVIEWED
 from importer.models.outcomes.attempts import rounded, rounded_or_none, speed_of, step_seconds
 from importer.models.outcomes.phases import idle_seconds
 
@@ -110,7 +111,7 @@ def _job(job: ImportJob) -> Pairs:
     yield "job", job.pk
     yield "ended", _moment(job.finished_at)
     yield "started", _moment(job.started_at)
-    yield "status", job.status
+    yield "status", PREVIEWED.words if job.previewed_at else job.status
     yield "problem", job.problem.get("kind", "")
     yield "attempts", job.attempts
     yield "pauses", job.pauses

@@ -76,7 +76,7 @@ def count_loaded(job: ImportJob, loaded: Iterable[tuple[Outcome, int]]) -> None:
 def count_end(job_id: int) -> None:
     """Count the end of an attempt of an import by its outcome."""
     # Without the plan and the profile, which are large.
-    read = ("status", "balanced", "rejected_rows", "problem", "restored_at", "target__name")
+    read = ("status", "balanced", "rejected_rows", "problem", "restored_at", "previewed_at", "target__name")
     job = ImportJob.objects.select_related("target").only(*read).filter(pk=job_id, trial=None).first()
     if job and job.ended:
         add({Counted(Name.ENDED, job.target.name, str(outcome(job))): 1})

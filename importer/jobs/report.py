@@ -7,11 +7,13 @@ from typing import Any
 
 from config.contracts.report import NO_ROWS, complete
 from importer.engine.errors import Problem, problem_values
+from importer.engine.load.outcome import Compared
 from importer.engine.load.verify import Equation
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading, reading_to_json
+from importer.engine.stored import from_json, to_json
 from importer.history.chunks.files import rows_of_files
 from importer.history.regressions import regression
 from importer.jobs import approval
@@ -59,7 +61,7 @@ def report(
             "files": [each.as_json() for each in rows_of_files(job)],
             "lines": job.skipped_lines.as_json(),
             "balanced": job.balanced,
-            "compared": job.compared_json,
+            "compared": to_json(from_json(Compared, job.compared_json)) if job.compared_json else None,
             "reading": job.reading_json or None,
             "plan": _plan(job.plan),
             "loaded_before": job.plan_json.get("loaded_before"),

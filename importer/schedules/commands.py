@@ -1,6 +1,6 @@
 """The actions that people request for schedules: create, change, pause, resume, run, cancel, delete, forget."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -105,8 +105,8 @@ def lacks_limit(recipe: ImportJob | MappingPreset | Schedule) -> bool:
 
 
 def _recurring_options(options: Options, no_limit: bool) -> Options:
-    """The options for further imports. Mode create becomes append, since the table now exists."""
-    limited = options if no_limit else options.with_default_limit()
+    """The options for further imports. Mode create becomes append, since the table now exists, and a preview a load."""
+    limited = replace(options if no_limit else options.with_default_limit(), preview=False)
     return limited.appending() if limited.mode == "create" else limited
 
 

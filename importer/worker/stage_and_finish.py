@@ -11,7 +11,7 @@ from django.conf import settings
 from config.telemetry import traces
 from importer.connections.source_location import copy_of, location_of_types
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, Problem
+from importer.engine.errors import Cancelled, Previewed, Problem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish, is_done
@@ -158,6 +158,9 @@ def finish_job(job_id: int, then: FollowUp) -> None:
             with suppress(Problem):  # The rows are in the table; the sweeper cleans up when the job has ended.
                 _drop_staging(job)
                 _record_clean(job)
+    except Previewed:
+        job_staging.record_previewed(job)
+        then(job_id, ())
     except Exception as error:
         then(job_id, after_failure(job, error, given_up=keeper.killed))
     else:

@@ -22,7 +22,7 @@ from importer.access.policy import seen
 from importer.history.read import column
 from importer.models import ImportJob, SavedFilter, Target
 from importer.models.job import ACCOUNTED_ROWS
-from importer.models.outcomes import words_of
+from importer.models.outcomes import PREVIEWED, words_of
 from importer.models.outcomes.sequels import after, sequels
 
 PAGE_ROWS = 50
@@ -51,6 +51,7 @@ FIELDS = (
     "status",
     "rejected_rows",
     "restored_at",
+    "previewed_at",
     "balanced",
     "rows_per_second",
     "committed_bytes",
@@ -177,6 +178,7 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
         if row["status"] == ImportJob.Status.SUCCEEDED and not row["balanced"]:
             row["status"] = ImportJob.Status.FAILED
         words = words_of(row["status"], row["rejected_rows"], row["problem_kind"], restored=restored)
+        words = PREVIEWED.words if row["previewed_at"] else words
         row["outcome"] = after(words, later.get(row["pk"]))
         row["settled"] = row["pk"] in later
         row["slower"] = slower.get(row["pk"], False)

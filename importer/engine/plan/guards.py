@@ -45,17 +45,18 @@ def read_guards(text: str) -> tuple[Guard, ...]:
     return tuple(guards)
 
 
-def enforce(text: str, counts: Mapping[str, int], of: int, table: str, where: str) -> None:
-    """Raise TooManyChanges if one of the `counts` is beyond a limit; `of` rows of the table are compared."""
+def beyond(text: str, counts: Mapping[str, int], of: int, table: str, where: str) -> TooManyChanges | None:
+    """The problem if one of the `counts` is beyond a limit, else None; `of` rows of the table are compared."""
     for guard in read_guards(text):
         rows = counts[guard.count]
         if not guard.allows(rows, of):
             words = {"new": "be new", "changed": "be changed", "deleted": "be deleted"}[guard.count]
             share = f" ({rows / of:.1%})" if of else ""
-            raise TooManyChanges(
+            return TooManyChanges(
                 f"{count_of(rows, 'row')}{share} would {words}, where the table has {of:,} to compare:"
                 f" more than {guard} allows.",
                 where=where,
                 advice=f"{table} is unchanged. Look whether the file is whole. If it is right, load it with a wider"
                 f" limit: --stop-if '{guard.count}>{rows}'.",
             )
+    return None

@@ -174,6 +174,16 @@ OPTIONS: tuple[OptionSpec, ...] = (
         hints={"": f"Limits of new, changed or deleted rows: deleted>5%, changed>1000. In mode sync {DEFAULT_GUARD}."},
     ),
     OptionSpec(
+        "preview",
+        Switch(),
+        "--preview",
+        "Preview",
+        "With --mode update or sync: compare the whole file with the table, show what it would change, and change"
+        " nothing (default: no)",
+        answers={"yes": "Compare, and change nothing", "no": "Change the table"},
+        group=Group.MODE,
+    ),
+    OptionSpec(
         "rounding",
         Choice(("notice", "reject")),
         "--rounding",

@@ -33,8 +33,8 @@ class Options:
     DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `key` is that by which a mode that compares finds
     rows, its name or its columns; "" is the primary key, or the only other one. `missing` "keep" leaves the rows that
     the file of mode sync does not have. `stop_if` are limits (guards.py) beyond which a mode that compares changes
-    nothing; "" are those of the mode. `rounding` concerns rows with a number, a time or a text that would lose digits
-    or trailing spaces: "notice" loads and counts them, "reject" rejects them.
+    nothing; "" are those of the mode. `preview` compares, and changes nothing. `rounding` concerns rows with a number,
+    a time or a text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them.
 
     `time_zone` is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump,
     otherwise the server's own. `verify` "full" reads every value back and compares it with the file.
@@ -58,6 +58,7 @@ class Options:
     key: str = ""
     missing: str = "delete"
     stop_if: str = ""
+    preview: bool = False
     rounding: str = "notice"
     verify: str = "counts"
     time_zone: str = ""
@@ -106,7 +107,7 @@ class Options:
 
     def appending(self) -> "Options":
         """The options for adding the rows to the table that is there, without those that only other modes have."""
-        return replace(self, mode="append", partitions=None, key="", missing="delete", stop_if="")
+        return replace(self, mode="append", partitions=None, key="", missing="delete", stop_if="", preview=False)
 
     def with_default_limit(self) -> "Options":
         """The options with the default limit of rejected rows, if they have none."""
@@ -172,6 +173,12 @@ def _check_comparing(options: Options) -> None:
             f"Mode {options.mode} does not compare the file with the table, so nothing stops it at {options.stop_if}.",
             advice=f"Leave stop_if out, or choose mode {' or '.join(write_modes.COMPARING)}.",
             option="stop_if",
+        )
+    if options.preview and options.mode not in write_modes.COMPARING:
+        raise Problem(
+            f"Mode {options.mode} does not compare the file with the table.",
+            advice="Preview mode update or sync. With sync and --missing keep, it shows what an upsert changes.",
+            option="preview",
         )
     if options.mode != "sync":
         if options.missing != "delete":

@@ -35,6 +35,7 @@ class Asked:
     key: str = ""
     missing: str = "delete"
     stop_if: str = ""
+    preview: bool = False
 
 
 def plan_comparison(
@@ -59,6 +60,7 @@ def plan_comparison(
         differences=tuple(difference_of(table.column(name)) for name in changed),
         deletes=mode == "sync" and asked.missing == "delete",
         stop_if=asked.stop_if,
+        preview=asked.preview,
     )
     return replace(staged, finish=Comparison(stage, target, staged).script)
 
@@ -103,6 +105,8 @@ class Comparison:
     @property
     def script(self) -> str:
         """The statements that compare, and those that change the table, for people."""
+        if self.staged.preview:
+            return self.mark
         deleting = (self.delete,) if self.staged.deletes else ()
         inserting = (self.insert,) if self.staged.mode == "sync" else ()
         return ";\n".join((self.mark, *deleting, *((self.update,) if self.staged.changed else ()), *inserting))
@@ -211,6 +215,20 @@ class Comparison:
         return (
             f"INSERT INTO {self.target} ({names})\nSELECT {names} FROM {self.stage} AS s\nWHERE s.{STATE} ="
             f" {State.NEW:d} ORDER BY {CHUNK}, {ROW}"
+        )
+
+    def first(self, kind: str, rows: int) -> str:
+        """The first rows of a kind: the columns of the file as they are there, or, of changed ones, old and new."""
+        columns = [quote_name(name) for name in self.staged.columns]
+        if kind == "missing":
+            return f"SELECT {', '.join(f't.{name}' for name in columns)} {self.missing} LIMIT {rows}"
+        joined, state, names = "", State.NEW, [f"s.{name}" for name in columns]
+        if kind == "changed":
+            joined, state = f" STRAIGHT_JOIN {self.target} AS t ON {self._on}", State.CHANGED
+            names = [f"t.{name}" for name in columns] + names
+        return (
+            f"SELECT {', '.join(names)} FROM {self.stage} AS s{joined} WHERE s.{STATE} = {state:d}"
+            f" ORDER BY s.{CHUNK}, s.{ROW} LIMIT {rows}"
         )
 
     @property

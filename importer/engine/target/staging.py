@@ -46,7 +46,8 @@ class Staged:
     made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the columns of each key
     on which its rows may clash; in a mode that compares, of the one key that rows are found by. Such a mode sets the
     columns `changed` where one of the `differences` is true (comparison.py); `deletes`: it deletes the rows that the
-    file does not have. `stop_if` are the limits beyond which it changes nothing (plan/guards.py).
+    file does not have. `stop_if` are the limits beyond which it changes nothing (plan/guards.py); with `preview` it
+    never changes anything.
     """
 
     mode: str
@@ -66,6 +67,7 @@ class Staged:
     differences: tuple[str, ...] = ()
     deletes: bool = False
     stop_if: str = ""
+    preview: bool = False
 
     @property
     def compares(self) -> bool:

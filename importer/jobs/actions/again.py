@@ -59,7 +59,11 @@ def unfinished(prepared: PreparedImport, user: User | None) -> ImportJob | None:
         .exclude(status__in=(*ImportJob.ENDED, *ImportJob.ENDING))
     )
     read = (prepared.profile.dialect, prepared.mapping, prepared.fillings)
-    same = (each for each in found.order_by("pk") if (each.file_dialect, each.mapping, each.fillings) == read)
+    same = (
+        each
+        for each in found.order_by("pk")
+        if each.options.preview == prepared.options.preview and (each.file_dialect, each.mapping, each.fillings) == read
+    )
     return next(same, None)
 
 

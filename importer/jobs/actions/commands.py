@@ -234,6 +234,9 @@ def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     if job.finished:
         return values | _changes_to_undo(job)
     options = replace(_options_without_limits(job), on_error="reject") if leave_out else _options_without_limits(job)
+    if job.previewed_at:  # What was looked at is changed now.
+        options = replace(options, preview=False)
+        job.options_json = to_json(options)
     plan = plan_to_json(replan(job, values.get("key", job.key)))
     values |= {"plan_json": plan, "options_json": to_json(options)}
     if not job.stages:

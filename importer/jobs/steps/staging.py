@@ -114,6 +114,12 @@ def record_compared(job: ImportJob, compared: Compared) -> None:
         raise Cancelled("The finishing step is no longer wanted.", where=str(job))
 
 
+def record_previewed(job: ImportJob) -> bool:
+    """Record that the file was compared, and end the job, which changes nothing. False: another worker has the step."""
+    mine = held_step(job).filter(status=Status.FINISHING)
+    return change_status(mine, status=Status.CANCELLING, previewed_at=timezone.now(), step_failures=0, **no_step())
+
+
 def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> bool:
     """Record the finishing step: all rows are in the table, `tally` counts their outcomes, and verification follows.
 

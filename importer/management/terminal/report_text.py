@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from config.contracts.outcomes import PREVIEWED
 from config.contracts.report import NO_ROWS
 from importer.engine.errors import is_of_bad_rows, is_of_broken_proof
 from importer.engine.load.rejects.server_warnings import DUPLICATE
@@ -69,15 +70,29 @@ def questions(report: Mapping[str, Any]) -> Iterator[str]:
     yield from question_lines(guesses, report["problem"]["where"])
 
 
-def compared_lines(compared: Mapping[str, Any] | None) -> Iterator[str]:
-    """What a report's `compared` says beside the equation: changes by column, and rows that the file does not have."""
+def compared_lines(compared: Mapping[str, Any] | None, *, written: bool) -> Iterator[str]:
+    """A report's `compared`; without the counts and rows that the equation makes up for, if it was `written`."""
     if not compared:
         return
+    if not written:
+        yield (
+            f"Of the file's rows {compared['new']:,} are new, {compared['changed']:,} change a row, and"
+            f" {compared['unchanged']:,} are equal to one; {compared['repeated']:,} have a key that comes again later."
+            f" The table has {compared['missing']:,} more, of which {compared['deleted']:,} would be deleted."
+        )
     if compared["columns"]:
         changed = ", ".join(f"{name} {rows:,}" for name, rows in compared["columns"].items())
         yield f"Changed rows by column: {changed}"
-    if kept := compared["missing"] - compared["deleted"]:
+    if written and (kept := compared["missing"] - compared["deleted"]):
         yield f"Rows of the table that the file does not have, and that stay: {kept:,}"
+    for kind, rows in compared["first"].items() if not written else ():
+        for number, row in enumerate(rows):
+            values = (f"{name} {' -> '.join(map(_value, texts))}" for name, texts in row.items())
+            yield f"  {kind if not number else ' ' * len(kind)}  {', '.join(values)}"
+
+
+def _value(text: str | None) -> str:
+    return "NULL" if text is None else shortened(text)
 
 
 def skipped_lines(lines: SkippedLines) -> Iterator[str]:
@@ -152,8 +167,13 @@ def report_lines(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
         )
         yield f"To follow it: {prefix} job wait {job}. To give it up: {prefix} job cancel {job}"
         return
-    yield f"Import {job} {report['outcome'] or report['debug']['status']}: {equation_of(rows)}"
-    yield from compared_lines(report.get("compared")) if report["balanced"] else ()
+    if report["outcome"] == PREVIEWED.words:
+        yield f"Import {job} {PREVIEWED.words}: {rows['source']:,} rows were compared, and nothing was changed."
+    else:
+        yield f"Import {job} {report['outcome'] or report['debug']['status']}: {equation_of(rows)}"
+    yield from compared_lines(report.get("compared"), written=report["balanced"])
+    if report["outcome"] == PREVIEWED.words:
+        yield f"To change the table so: {prefix} job retry {job}"
     yield from skipped_lines(SkippedLines.from_json(report["lines"])) if rows["source_is_final"] else ()
     if rate := report["rates"].get("rows_per_second"):
         compared = ", each stored value compared with the file" if report["debug"]["plan"].get("readback") else ""

@@ -164,6 +164,8 @@ class PresentAttempt(models.Model):
     # What others have changed in file and table (importer.jobs.steps.outside_changes.OutsideChange as JSON).
     outside_changes_json = models.JSONField(default=list, null=True, blank=True, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
+    # When the file was compared with the table by an import that was to change nothing.
+    previewed_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Who has said, and when, that nobody needs to look at how it ended.
     dismissed_at = models.DateTimeField(null=True, blank=True, editable=False)
     dismissed_by = models.ForeignKey(

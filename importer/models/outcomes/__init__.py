@@ -10,6 +10,7 @@ from config.contracts.outcomes import (
     FOUND_BAD_ROWS,
     NEEDS_ANSWER,
     OUTCOMES,
+    PREVIEWED,
     READER_GONE,
     REFUSED,
     RESTORED,
@@ -33,6 +34,7 @@ __all__ = [
     "FOUND_BAD_ROWS",
     "NEEDS_ANSWER",
     "OUTCOMES",
+    "PREVIEWED",
     "READER_GONE",
     "REFUSED",
     "RESTORED",
@@ -62,7 +64,8 @@ CONDITIONS: dict[str, Q] = {
     WITH_REJECTS.words: _ADDED_UP & Q(restored_at=None, rejected_rows__gt=0),
     **{words: Q(status=Status.FAILED, kind=kind) for words, kind in _KINDS.items()},
     FAILED.words: Q(status=Status.FAILED) & ~Q(kind__in=_KINDS.values()) | Q(status=Status.SUCCEEDED, balanced=False),
-    CANCELLED.words: Q(status=Status.CANCELLED),
+    CANCELLED.words: Q(status=Status.CANCELLED, previewed_at=None),
+    PREVIEWED.words: Q(status=Status.CANCELLED, previewed_at__isnull=False),
     RESTORED.words: _ADDED_UP & Q(restored_at__isnull=False),
 }
 
@@ -77,6 +80,8 @@ def outcome(job: ImportJob) -> Outcome | None:
         return None
     if job.status == Status.SUCCEEDED and not job.balanced:
         return FAILED
+    if job.previewed_at:
+        return PREVIEWED
     return _BY_WORDS[
         words_of(job.status, job.rejected_rows, job.problem.get("kind"), restored=job.restored_at is not None)
     ]

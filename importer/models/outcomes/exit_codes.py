@@ -14,6 +14,7 @@ MEANINGS: Mapping[str, str] = {
     "target unreachable": "no server answers there, or the connection was lost",
     "cancelled": "by Ctrl-C, SIGTERM or SIGHUP, or by a person",
     "restored": "it had succeeded, and the old table is back",
+    "previewed": "the file was compared with the table, and nothing was to be changed",
     "waits for approval": "of another person; nothing is written before",
 }
 # Of commands: what an import's outcome does not say.

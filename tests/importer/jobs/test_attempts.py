@@ -166,7 +166,7 @@ def test_a_job_of_an_older_version_has_its_last_try_only(target: Target, tmp_pat
 def other_value(field: models.Field) -> object:
     """A value that the field does not begin with."""
     if isinstance(field, models.BooleanField | models.JSONField):
-        return {"False": True, "{}": {"other": 1}, "[]": ["other"]}[str(field.get_default())]
+        return {"False": True, "{}": {"other": 1}, "None": {"other": 1}, "[]": ["other"]}[str(field.get_default())]
     if isinstance(field, models.ForeignKey):
         return User.objects.get_or_create(username="other")[0].pk
     return LONG_AGO if isinstance(field, models.DateTimeField) else "7"

@@ -41,10 +41,11 @@ def test_in_process_needs_neither_redis_nor_worker(target_on_each: Target, peopl
         "unchanged": 0,
         "skipped": 0,
         "rejected": 0,
+        "deleted": 0,
         "missing": 0,
         "source_is_final": True,
     }
-    assert set(report["seconds"]) == {"wait", "scan", "load", "index", "verify", "total"}
+    assert set(report["seconds"]) == {"wait", "scan", "load", "locks", "index", "verify", "total"}
     assert report["rates"]["rows_per_second"] > 0
     assert report["rejects"]["file"] is None
     assert loaded(target_on_each) == (ROWS, 667, 'Zoë "999"')
@@ -99,6 +100,7 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target_on_each: Target
         "unchanged": 0,
         "skipped": 0,
         "rejected": 3,
+        "deleted": 0,
         "missing": 0,
         "source_is_final": True,
     }
@@ -384,3 +386,18 @@ def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
     with connect(target_on_each.address) as connection:
         stored = fetch_all(connection, "SELECT id, name, born IS NULL FROM people ORDER BY id")
     assert stored == [(1, "Zoë", 1), (3, "", 0)]
+
+
+def test_a_preview_compares_and_changes_nothing(target: Target, people: Path, tmp_path: Path, capsys):
+    run(capsys, str(people), "--target", "t", "--table", "people")
+    before = loaded(target)
+    few = tmp_path / "few.csv"
+    few.write_text("".join(people.read_text("utf-8").splitlines(keepends=True)[:-1]))
+    args = [str(few), "--target", "t", "--table", "people", "--mode", "sync", "--preview"]
+    printed = run(capsys, *args)
+    assert f"previewed: {ROWS - 1:,} rows were compared, and nothing was changed." in printed
+    assert "The table has 1 more, of which 1 would be deleted." in printed
+    assert loaded(target) == before
+    report = report_of(run(capsys, *args, "--json"))
+    assert (report["outcome"], report["exit_code"], report["compared"]["missing"]) == ("previewed", 0, 1)
+    assert [len(report["compared"]["first"][kind]) for kind in ("new", "changed", "missing")] == [0, 0, 1]

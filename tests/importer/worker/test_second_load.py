@@ -11,6 +11,7 @@ from importer.engine.stored import to_json
 from importer.jobs.actions import commands
 from importer.jobs.report import equation, report
 from importer.jobs.steps import staging as job_staging
+from importer.management.terminal.report_text import report_lines
 from importer.models import ImportJob
 from importer.models.channel import Event
 from importer.notifications.payload import payload_of
@@ -71,6 +72,28 @@ class TestSync:
         assert payload_of(Event.SUCCEEDED, "", job, None, None)["job"]["rows"]["deleted"] == 50
         assert facts_of_record(job)["deleted_rows"] == 50
         assert changed(target) == [(960, 1, 960)]
+
+    def test_a_preview_shows_what_it_would_change_and_a_retry_changes_it(self, target, tmp_path):
+        job = run(created(target, people(tmp_path, 800), mode="sync", preview=True))
+        told = report(job)
+        assert (told["outcome"], told["exit_code"], told["problem"]) == ("previewed", 0, None)
+        assert (job.leftover, job.table_claim, job.deleted_rows) == (False, None, 0)
+        assert changed(target) == [(ROWS, 0, ROWS)]
+        assert rows_of(target.address, "SHOW TABLES") == [(ledger.TABLE,), ("t",)]
+        first = told["compared"]["first"]
+        counts = to_json(Compared(10, 1, 799, 0, 200, 200, {"price": 1}))
+        assert {**told["compared"], "first": {}} == counts
+        assert first["changed"] == [{"n": ["0"], "price": ["0", "1"]}]
+        assert first["new"][0] == {"n": ["1000"], "word": ["word 1000"], "price": ["1000"]}
+        assert [len(rows) for rows in first.values()] == [10, 1, 10]
+        text = "\n".join(report_lines(report(job), "millrace"))
+        assert "10 are new, 1 change a row, and 799 are equal" in text
+        assert "changed  n '0', price '0' -> '1'" in text
+        ImportJob.objects.filter(pk=job.pk).update(options_json={**job.options_json, "stop_if": "deleted>20%"})
+        commands.retry(job.pk)
+        job = run(job)
+        assert (report(job)["outcome"], job.deleted_rows, job.previewed_at) == ("succeeded", 200, None)
+        assert changed(target) == [(810, 1, 810)]
 
     @pytest.mark.parametrize("kept", [800, 0])
     def test_a_cut_file_stops_at_the_limit_and_a_wider_one_takes_it(self, target, tmp_path, kept):

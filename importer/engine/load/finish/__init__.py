@@ -12,7 +12,7 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine import failpoints
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import Previewed, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.methods import info_text, read_warning_rows
@@ -128,8 +128,14 @@ def _change(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
     comparison = Comparison.of(step.plan.schema, step.job, step.staged)
     _check_rows(count_rows(connection, step.plan.schema, staging_name(step.job)), step)
     compared, where = changes.compare(connection, comparison), f"{step.plan.schema}.{step.staged.table}"
+    beyond = changes.beyond_limits(comparison, compared, where)
+    if beyond or step.staged.preview:
+        compared = replace(compared, first=changes.first_rows(connection, comparison))
     callbacks.on_compared(compared)
-    changes.enforce_limits(comparison, compared, where)
+    if step.staged.preview:
+        raise Previewed(f"The file was compared with {step.staged.table}.", where, "Nothing was changed.")
+    if beyond:
+        raise beyond
     return changes.Change(connection, comparison, compared, where).write()
 
 

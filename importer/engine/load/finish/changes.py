@@ -1,11 +1,12 @@
 """Compares the staged rows with those of the table, and writes what differs, in the transaction of a merge."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import MySQLdb
 
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import TargetProblem, TooManyChanges
 from importer.engine.load.methods import info_text
 from importer.engine.load.outcome import Compared, Tally
 from importer.engine.mysql.connection import LoaderConnection, execute, fetch_all, fetch_row
@@ -22,6 +23,8 @@ ISOLATION = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 _HOLDER = re.compile(r"\((`[^(]+`), CONSTRAINT (`[^`]+`) FOREIGN KEY \(([^)]+)\) REFERENCES `[^(]*` \(([^)]+)\)")
 ROW_IS_REFERENCED = 1451
 FIRST_HELD = 5
+# Rows of a kind that a comparison shows, and characters of a value.
+FIRST_SHOWN, LONGEST_SHOWN = 10, 100
 _MATCHED = re.compile(r"Rows matched: (\d+)\s+Changed: (\d+)\s+Warnings: (\d+)")
 
 
@@ -49,10 +52,35 @@ def compare(connection: LoaderConnection, comparison: Comparison) -> Compared:
     )
 
 
-def enforce_limits(comparison: Comparison, compared: Compared, where: str) -> None:
-    """Raise TooManyChanges if the plan's limits do not allow what was compared."""
+def first_rows(connection: LoaderConnection, comparison: Comparison) -> dict[str, list[dict[str, list[str | None]]]]:
+    """The first rows of each kind, for Compared.first."""
+    kinds = ("new", "changed", *(("missing",) if comparison.staged.mode == "sync" else ()))
+    return {kind: list(_first(connection, comparison, kind)) for kind in kinds}
+
+
+def _first(connection: LoaderConnection, comparison: Comparison, kind: str) -> Iterator[dict[str, list[str | None]]]:
+    names, key = comparison.staged.columns, comparison.staged.keys[0]
+    for row in fetch_all(connection, comparison.first(kind, FIRST_SHOWN)):
+        texts = [_shown(value) for value in row]
+        if kind == "changed":
+            pairs = zip(names, texts[: len(names)], texts[len(names) :], strict=True)
+            yield {name: [old, new] if old != new else [old] for name, old, new in pairs if old != new or name in key}
+        else:
+            yield {name: [text] for name, text in zip(names, texts, strict=True)}
+
+
+def _shown(value: object) -> str | None:
+    """A value for people, cut to LONGEST_SHOWN characters."""
+    if value is None:
+        return None
+    text = f"0x{value.hex()}" if isinstance(value, bytes) else str(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+
+
+def beyond_limits(comparison: Comparison, compared: Compared, where: str) -> TooManyChanges | None:
+    """The problem of what was compared, if the plan's limits do not allow it; else None."""
     counts = {"new": compared.new, "changed": compared.changed, "deleted": compared.deleted}
-    guards.enforce(comparison.staged.stop_if, counts, compared.there, comparison.staged.table, where)
+    return guards.beyond(comparison.staged.stop_if, counts, compared.there, comparison.staged.table, where)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ COMMON = {
     "--tls": "off, encrypt or verify; elsewhere than here: verify",
     "--defaults-file": "with user and password; else ~/.my.cnf",
     "--password-env": "the variable with the password",
-    "--mode": "append, atomic, replace, upsert or create",
+    "--mode": "append, atomic, replace, upsert, update, sync, create",
     "--on-error": "at a bad row; reject: leave it out, into a file",
     "--on-duplicate": "at a key that exists: fail, skip or replace",
     "--null": "a text that means NULL; may be repeated",
@@ -33,4 +33,6 @@ _OF_LOAD = ("--plan-only", "--check-only", "--workers")
 
 def common_options(word: str) -> Mapping[str, str]:
     """The options that most imports need, of this word."""
-    return {flag: text for flag, text in COMMON.items() if word not in ("plan", "check") or flag not in _OF_LOAD}
+    return {
+        flag: text for flag, text in COMMON.items() if word not in ("plan", "check", "preview") or flag not in _OF_LOAD
+    }

@@ -120,6 +120,12 @@ def load(context: Context) -> int:
     return end(context, follow(context, begun["job"]))
 
 
+def preview(context: Context) -> int:
+    """Compare the files with their table, and print the report: what they would change."""
+    context.options.preview = True
+    return load(context)
+
+
 def _begun_unheard(context: Context, uploads: Uploads, problem: AnyProblem) -> dict[str, Any]:
     """The report of the import that the server has begun although its answer is lost, or is still to come.
 
@@ -206,4 +212,6 @@ def _word(name: str, run: Run) -> Verb:
     return Verb(WORDS[name].about, run, (partial(add_arguments, word=name),))
 
 
-LOAD, PLAN, CHECK = _word("load", load), _word("plan", plan), _word("check", check)
+LOAD, PLAN, CHECK, PREVIEW = (
+    _word(name, run) for name, run in (("load", load), ("plan", plan), ("check", check), ("preview", preview))
+)

@@ -36,6 +36,7 @@ REMOTE: Mapping[str, RemoteWord] = {
     "load": RemoteWord(WORDS["load"].about, load.LOAD, REPORT),
     "plan": RemoteWord(WORDS["plan"].about, load.PLAN, REPORT),
     "check": RemoteWord(WORDS["check"].about, load.CHECK, CHECK),
+    "preview": RemoteWord(WORDS["preview"].about, load.PREVIEW, REPORT),
     "job": RemoteWord(WORDS["job"].about, {**jobs.VERBS, "retry": jobs.retry(load.retry)}),
     "target": RemoteWord("list and check targets", targets.VERBS),
     "history": RemoteWord(WORDS["history"].about, history.HISTORY_VERB),

@@ -1,0 +1,42 @@
+"""What a file would change, on the page of its import."""
+
+from html import unescape
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from importer.engine.load.outcome import Compared
+from importer.engine.stored import to_json
+from importer.models import ImportJob
+from tests.dashboard.job_data import make_job
+
+pytestmark = pytest.mark.django_db
+
+Status = ImportJob.Status
+FIRST = {"new": [{"id": ["5"], "name": [None]}], "changed": [{"id": ["1"], "name": ["<one>", "eins"]}], "missing": []}
+COMPARED = to_json(Compared(1, 2, 3, 4, 5, 5, {"name": 2}, FIRST))
+
+
+def page(browser, job: ImportJob) -> str:
+    return browser.get(reverse("job", args=[job.pk])).content.decode()
+
+
+def test_a_preview_shows_counts_and_first_rows_and_is_listed_as_one(browser, user):
+    job = make_job(Status.CANCELLED, previewed_at=timezone.now(), compared_json=COMPARED, scan_finished=True)
+    html = page(browser, job)
+    assert "1 are new, 2 change a row, 3 are equal to one, and 4 have a key that comes again later" in html
+    assert "The table has 5 more, of which 5 would be deleted" in html
+    assert "<code>&lt;one&gt;</code> → <code>eins</code>" in html
+    assert "name NULL" in html
+    assert "nothing was changed" in html
+    assert "Not complete" not in html
+    assert "previewed" in unescape(browser.get(reverse("jobs")).text).lower()
+
+
+def test_a_load_shows_the_changes_by_column_alone(browser, user):
+    job = make_job(Status.SUCCEEDED, chunks=1, compared_json=COMPARED, staging="done", deleted_rows=5)
+    html = page(browser, job)
+    assert "Changed rows by column: name 2" in html
+    assert "<span>deleted from the table</span>" in html
+    assert "are new" not in html
