@@ -6,7 +6,7 @@ from typing import Any, cast
 import xxhash
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
-from django.db.models import BigIntegerField, Expression, F, QuerySet, Subquery, Value
+from django.db.models import BigIntegerField, Exists, Expression, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce, NullIf
 from django.http import HttpRequest, HttpResponse
@@ -74,7 +74,8 @@ SORTS: dict[str, Any] = {
     "chunk": COMPUTED["chunk_bytes"],
     "method": COMPUTED["method"],
     "owner": COMPUTED["owner"],
-    "started": F("created_at"),
+    # The numbers of imports are in the order of their times, by which all of them would be sorted for a page.
+    "started": F("pk"),
 }
 
 # The orders to choose from on a narrow screen, which has no room for most of the headings.
@@ -147,7 +148,9 @@ def _around(request: HttpRequest, filters: Filters, found: int) -> dict[str, Any
 
 def _choosers(filters: Filters, every: QuerySet[ImportJob], targets: list[str]) -> list[Chooser]:
     """The filters with fixed values, from the imports and the names of the targets that the acting person may see."""
-    owners = every.exclude(created_by=None).order_by().values_list("created_by__username", flat=True).distinct()
+    # Of each person one import is looked for, of which there are many more than people.
+    own = Exists(every.filter(created_by=OuterRef("pk")).order_by())
+    owners = User.objects.filter(own).values_list("username", flat=True)
     offered = {
         "status": STATES,
         "target": [(name, name) for name in targets],
