@@ -7,7 +7,7 @@ One operator announces and sends uploads slowly, has targets checked that are si
 checks the worst files, downloads and searches a history of 2,000 imports, follows imports, and starts labs. Each
 connection sends its next request when it has the answer, a second after a refusal. The other person opens pages, one
 after the other. The output has the milliseconds of these pages, the memory of each web process at the end, and what
-the operator was answered, by kind and status.
+the operator was answered, by kind and status; at the end whether each bar was kept, in a line each.
 """
 
 import argparse
@@ -34,6 +34,10 @@ from tests.hostile_servers import KINDS
 PAGES = ("/", "/jobs/", "/history/", "/new/", "/schedules/", "/targets/", "/jobs/1/", "/healthz")
 IMPORTS, CHUNKS = 2_000, 20_000
 AFTER_A_REFUSAL = 1.0  # seconds
+UNDER_WAY = "under way at the end"
+# What must hold: seconds of a page, MiB of a process, and the statuses of which each has a message.
+PAGE_SECONDS, PROCESS_MIB = 1.0, 400
+ANSWERS = (200, 201, 204, 408, 409, 413, 422, 423, 424, 429, 503)
 ALONE = 15  # seconds in which the other person works alone, first
 SERVERS = ("silent", "greets by the byte", "endless columns")  # that are checked
 FIELDS, KEYS = 2_000_000, 600_000  # of the one record of the worst files
@@ -52,11 +56,29 @@ def main() -> None:
     with web_server() as (port, server):
         quiet, before = _work(port, cookie, time.monotonic() + ALONE), _memory(server)
         answers, busy = asyncio.run(_soak(arguments, port, token, cookie))
-        print(f"pages, alone:      {_shares(quiet)}")
-        print(f"pages, in between: {_shares(busy)}")
-        print(f"memory of the web processes: {before} MiB before, {_memory(server)} MiB after")
+        after = _memory(server)
     for kind, statuses in answers.items():
         print(f"{kind:14} {', '.join(f'{count:,} x {status}' for status, count in sorted(statuses.items()))}")
+    print(f"pages, alone:      {_shares(quiet)}")
+    print(f"pages, in between: {_shares(busy)}")
+    print(f"memory of the web processes: {_in_words(before)} MiB before, {_in_words(after)} MiB after")
+    for bar, kept in _bars(busy, after, answers).items():
+        print(f"{'kept    ' if kept else 'NOT KEPT'} {bar}")
+
+
+def _bars(busy: list[float], after: list[float], answers: dict[str, Counter[str]]) -> dict[str, bool]:
+    """What must hold on a quiet machine, and whether it did."""
+    from importer.models import ImportJob, SourceFile
+
+    statuses = {status for each in answers.values() for status in each} - {UNDER_WAY}
+    announced = answers.get("announcements", Counter())["201"]
+    return {
+        f"99 % of the other person's pages within {PAGE_SECONDS} s": _at(sorted(busy), 0.99) <= PAGE_SECONDS,
+        f"at most {PROCESS_MIB} MiB in each web process at the end": max(after) <= PROCESS_MIB,
+        "each refusal is a status with a message": all(each.isdigit() and int(each) in ANSWERS for each in statuses),
+        "no import and no announced upload is lost": ImportJob.objects.count() >= IMPORTS
+        and SourceFile.objects.filter(name="later.csv").count() >= announced,
+    }
 
 
 def _people() -> tuple[str, str]:
@@ -129,7 +151,7 @@ async def _again_and_again(port: int, make: Make, number: int, until: float, ans
             answers[type(error).__name__] += 1
             await asyncio.sleep(AFTER_A_REFUSAL)
             continue
-        answers[str(answer.status) if answer else "under way at the end"] += 1
+        answers[str(answer.status) if answer else UNDER_WAY] += 1
         if answer and answer.status >= 400:
             await asyncio.sleep(AFTER_A_REFUSAL)
 
@@ -213,8 +235,13 @@ def _at(ordered: list[float], part: float) -> float:
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
 
 
-def _memory(server: psutil.Process) -> str:
-    return ", ".join(f"{each.memory_info().rss / 2**20:.0f}" for each in server.children(recursive=True))
+def _memory(server: psutil.Process) -> list[float]:
+    """MiB of each process."""
+    return [each.memory_info().rss / 2**20 for each in server.children(recursive=True)]
+
+
+def _in_words(memory: list[float]) -> str:
+    return ", ".join(f"{each:.0f}" for each in memory)
 
 
 if __name__ == "__main__":
