@@ -56,8 +56,10 @@ class _Talk:
                 shut(each)
 
     def left(self) -> float:
-        """Seconds in which a further connection must be there."""
-        return 0.0 if self.problem else min(self.until, self.answer_by) - monotonic()
+        """Seconds in which a further connection must be there; one for a file's bytes has no moment."""
+        if self.problem:
+            return 0.0
+        return inf if self.turn is _Turn.FILE else min(self.until, self.answer_by) - monotonic()
 
     def _too_slow(self) -> SourceProblem:
         floor = f"fewer than {self.pace.least:,} a second for {self.pace.window:,.0f} s"
