@@ -1,8 +1,10 @@
 """What needs a person: imports and schedules that did not end well, and imports that wait for somebody."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.db.models import OuterRef, Q, Subquery
@@ -55,25 +57,31 @@ class Need:
 
 @dataclass(frozen=True)
 class Unwell:
-    """Imports of the last days: those that need a person, by primary key, the newest first; those that were settled."""
+    """Imports of the last days: those that need a person, by primary key, the newest first.
+
+    `settled`: of the others that did not end well, how many ended on each day with each colour.
+    """
 
     needing: Mapping[int, Need]
-    settled: Collection[int]
+    settled: Counter[tuple[int, str]]
 
 
 def unwell_imports() -> Unwell:
     """Those that wait for a person, failed, or rejected rows; of those with one file and table the newest failure."""
     waiting = under_way().filter(Q(status=Status.UNAPPROVED) | ~Q(obstacle={}))
-    found = list(unwell_lately().values_list("colour", "rejected_rows", "dismissed_at", "pk", *OF_FILE))
-    failed = {pk: file for colour, _, _, pk, *file in found if colour == Colour.RED}
+    found = list(unwell_lately().values_list("day", "colour", "rejected_rows", "dismissed_at", "pk", *OF_FILE))
+    failed = {pk: file for _, colour, _, _, pk, *file in found if colour == Colour.RED}
     repeated = repeated_by(failed)
-    lossy = {pk: rejected for colour, rejected, since, pk, *_ in found if colour == Colour.AMBER and not since}
-    settled = {*repeated, *sequels([pk for _, _, _, pk, *_ in found if pk not in repeated], repeats=False)}
-    last_failed = _each_file({pk: file for pk, file in failed.items() if pk not in repeated})
-    needing = {pk: Need() for pk in waiting.values_list("pk", flat=True)}
+    lossy = {pk: rejected for _, colour, rejected, since, pk, *_ in found if colour == Colour.AMBER and not since}
+    of_files = _by_newest({pk: file for pk, file in failed.items() if pk not in repeated})
     # What settled the last failure of a file settled those before it.
-    needing |= {pk: need for pk, need in last_failed.items() if pk not in settled} | _with_missing_rows(lossy)
-    return Unwell(dict(sorted(needing.items(), reverse=True)), settled)
+    settled = sequels(of_files, repeats=False)
+    failures = {pk: pks for pk, pks in of_files.items() if pk not in settled}
+    needing = {pk: Need() for pk in waiting.values_list("pk", flat=True)}
+    needing |= {pk: Need(times=len(pks)) for pk, pks in failures.items()} | _with_missing_rows(lossy)
+    unsettled = {*needing, *chain.from_iterable(failures.values())}
+    days = Counter((day, colour) for day, colour, _, _, pk, *_ in found if pk not in unsettled)
+    return Unwell(dict(sorted(needing.items(), reverse=True)), days)
 
 
 def _with_missing_rows(lossy: Mapping[int, int]) -> dict[int, Need]:
@@ -83,15 +91,15 @@ def _with_missing_rows(lossy: Mapping[int, int]) -> dict[int, Need]:
     return {pk: Need(rows=rows) for pk, rows in left.items() if rows > 0}
 
 
-def _each_file(failed: Mapping[int, Sequence[Any]]) -> dict[int, Need]:
-    """The newest failed import of each file into each table, and how many failed with it.
+def _by_newest(failed: Mapping[int, Sequence[Any]]) -> dict[int, list[int]]:
+    """The failed imports of each file into each table, by the newest one.
 
     `failed`: OF_FILE of each, by primary key.
     """
     of_file: dict[tuple[Any, ...], list[int]] = {}
     for pk, key in failed.items():
         of_file.setdefault(tuple(key), []).append(pk)
-    return {max(pks): Need(times=len(pks)) for pks in of_file.values()}
+    return {max(pks): pks for pks in of_file.values()}
 
 
 def matters(needing_imports: Mapping[int, Need]) -> tuple[list[Matter], int]:

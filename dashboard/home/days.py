@@ -1,6 +1,6 @@
 """The last days at a glance: the imports that ended on each, by how they stand now, and their rows."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -95,8 +95,9 @@ def ended_lately(days: int) -> QuerySet[ImportJob]:
 
 
 def unwell_lately() -> QuerySet[ImportJob]:
-    """The imports of the last DAYS that failed or rejected rows, settled or not, with their `colour`."""
-    return ended_lately(DAYS).annotate(colour=COLOUR).filter(colour__in=(Colour.RED, Colour.AMBER))
+    """The imports of the last DAYS that failed or rejected rows, settled or not, with their `colour` and `day`."""
+    ended = ended_lately(DAYS).annotate(colour=COLOUR, day=_day_of(_begins(DAYS)))
+    return ended.filter(colour__in=(Colour.RED, Colour.AMBER))
 
 
 def under_way() -> QuerySet[ImportJob]:
@@ -112,26 +113,35 @@ def _imports() -> QuerySet[ImportJob]:
     return seen(ImportJob.objects.alias(of_trial=Coalesce("trial_id", 0)).filter(of_trial=0))
 
 
-def last_days(settled: Collection[int]) -> LastDays:
-    """The imports of the last DAYS by how they ended, counted in the database; those in `settled` apart."""
+def last_days(settled: Mapping[tuple[int, str], int]) -> LastDays:
+    """The imports of the last DAYS by how they ended, counted in the database.
+
+    `settled`: how many of those of each day and colour were dealt with since.
+    """
     begins = _begins(DAYS)
-    # The latest day first: the first condition that holds counts.
-    day = Case(
-        *(When(finished_at__gte=begin, then=Value(number)) for number, begin in reversed(list(enumerate(begins)))),
-        output_field=IntegerField(),
-    )
-    kind = Case(When(pk__in=settled, then=Value(SETTLED)), default=COLOUR)
-    counted = ended_lately(DAYS).order_by().values(day=day, kind=kind)
+    counted = ended_lately(DAYS).order_by().values(day=_day_of(begins), kind=COLOUR)
     counts = counted.annotate(imports=Count("pk"), rows=Sum(ROWS_IN_TABLE)).values_list(
         "day", "kind", "imports", "rows"
     )
     found = {(number, kind): (imports, rows or 0) for number, kind, imports, rows in counts}
+    for (number, colour), since in settled.items():
+        imports, rows = found.get((number, colour), (since, 0))
+        found[number, colour] = max(0, imports - since), rows
+        found[number, SETTLED] = found.get((number, SETTLED), (0, 0))[0] + since, 0
     most = max((sum(found.get((n, each), (0, 0))[0] for each in WORDS) for n in range(DAYS)), default=0)
     return LastDays(
         tuple(
             _day(begin, {each: found.get((n, each), (0, 0)) for each in WORDS}, most) for n, begin in enumerate(begins)
         )
     )
+
+
+def _day_of(begins: Sequence[datetime]) -> Case:
+    """The number of the day on which an import ended, in the database."""
+    # The latest day first: the first condition that holds counts.
+    latest_first = reversed(list(enumerate(begins)))
+    whens = (When(finished_at__gte=begin, then=Value(number)) for number, begin in latest_first)
+    return Case(*whens, output_field=IntegerField())
 
 
 def _begins(days: int) -> list[datetime]:
