@@ -235,7 +235,8 @@ def make_grid(preview: Preview) -> Grid | None:
 def _few_texts(profile: Profile, number: int, mapping: ColumnMapping) -> tuple[str, ...]:
     """The different texts of a field in the sample, as a value list compares them; () if they are many or long."""
     texts = dict.fromkeys(profile.values_of(number))
-    if any(TRANSFORMS[name].cleans for name in mapping.transforms):
+    # A form may name a transform that is none: the preview says so.
+    if any(each.cleans for name, each in TRANSFORMS.items() if name in mapping.transforms):
         texts = {text.strip(BLANKS): None for text in texts}
     return tuple(texts) if len(texts) <= MOST_TEXTS and all(len(text) <= LONGEST_TEXT for text in texts) else ()
 
