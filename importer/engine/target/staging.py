@@ -41,13 +41,13 @@ class Staged:
     `table` is the target table, `table_digest` its Table.digest when planned, "" if it does not exist yet. `make`
     creates the staging table; `finish` moves its rows or renames it. `old` is the name of the table backup in mode
     replace, else "". `numbered`: rows have their position in the file. `settle` gives a staging table that is not
-    InnoDB its keys before `finish`; each statement may be repeated. `later` are the names of the keys that it gets only
-    at the end. `definition` is that of the table that mode replace replaces, from the moment when the staging table was
-    made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the columns of each key
-    on which its rows may clash; in a mode that compares, of the one key that rows are found by. Such a mode sets the
-    columns `changed` where one of the `differences` is true (comparison.py); `deletes`: it deletes the rows that the
-    file does not have. `stop_if` are the limits beyond which it changes nothing (plan/guards.py); with `preview` it
-    never changes anything.
+    InnoDB, or is compared, its keys before `finish`; each statement may be repeated. `later` are the names of the keys
+    that it gets only at the end. `definition` is that of the table that mode replace replaces, from the moment when the
+    staging table was made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the
+    columns of each key on which its rows may clash; in a mode that compares, of the one key that rows are found by.
+    Such a mode sets the columns `changed` where one of the `differences` is true (comparison.py); `deletes`: it deletes
+    the rows that the file does not have. `stop_if` are the limits beyond which it changes nothing (plan/guards.py);
+    with `preview` it never changes anything.
     """
 
     mode: str
@@ -250,11 +250,11 @@ def create(connection: Connection, schema: str, job: str, staged: Staged) -> str
     for number, statement in enumerate(staged.make):
         if number and staged.compares:
             _drop_blind_checks(connection, schema, staging_name(job), staged.columns)
-        _execute_again(connection, statement)
+        execute_again(connection, statement)
     return read_digest(connection, schema, staging_name(job))
 
 
-def _execute_again(connection: Connection, statement: str) -> None:
+def execute_again(connection: Connection, statement: str) -> None:
     """Run a statement that makes a part of the staging table, which may be there already."""
     try:
         execute(connection, statement)
@@ -279,7 +279,7 @@ def _drop_blind_checks(connection: Connection, schema: str, stage: str, columns:
     ]
     for name, clause in read_checks(connection, schema, stage):
         if any(each in clause.lower() for each in blind):
-            _execute_again(connection, f"ALTER TABLE {quote_table(schema, stage)} DROP CONSTRAINT {quote_name(name)}")
+            execute_again(connection, f"ALTER TABLE {quote_table(schema, stage)} DROP CONSTRAINT {quote_name(name)}")
 
 
 def number_rows(connection: Connection, chunk: int) -> None:

@@ -35,7 +35,7 @@ from importer.engine.schema.table import (
     require_unchanged,
 )
 from importer.engine.target import write_modes
-from importer.engine.target.staging import Staged, staging_name
+from importer.engine.target.staging import Staged, execute_again, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
 from importer.engine.target.table_identity import read_identity
 from importer.engine.units import count_of
@@ -94,6 +94,7 @@ def _merge(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCal
     readback = step.plan.readback
     into = readback and replace(readback, table=step.staged.table)
     if step.staged.compares:
+        _settle_compared(connection, step)
         execute(connection, changes.ISOLATION)
     merged_rows.begin(connection, into)
     entry = ledger.Entry(step.job, ledger.FINISH, step.attempt, step.rows, 0, "")
@@ -120,6 +121,14 @@ def _merge(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCal
     return tally
 
 
+def _settle_compared(connection: LoaderConnection, step: FinishingStep) -> None:
+    """Give a staging table that is still to be compared its key."""
+    if not existing_tables(connection, step.plan.schema, [staging_name(step.job)]):
+        return  # An earlier attempt has ended the import.
+    for statement in step.staged.settle:
+        execute_again(connection, statement)
+
+
 def _change(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
     """Compare the staged rows with the table's, and write what differs. The callback may raise, which ends the step."""
     from importer.engine.load.finish import changes
@@ -130,7 +139,7 @@ def _change(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
     compared, where = changes.compare(connection, comparison), f"{step.plan.schema}.{step.staged.table}"
     beyond = changes.beyond_limits(comparison, compared, where)
     if beyond or step.staged.preview:
-        compared = replace(compared, first=changes.first_rows(connection, comparison))
+        compared = replace(compared, first=changes.first_rows(connection, comparison, compared))
     callbacks.on_compared(compared)
     if step.staged.preview:
         raise Previewed(f"The file was compared with {step.staged.table}.", where, "Nothing was changed.")

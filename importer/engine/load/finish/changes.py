@@ -52,10 +52,12 @@ def compare(connection: LoaderConnection, comparison: Comparison) -> Compared:
     )
 
 
-def first_rows(connection: LoaderConnection, comparison: Comparison) -> dict[str, list[dict[str, list[str | None]]]]:
+def first_rows(
+    connection: LoaderConnection, comparison: Comparison, compared: Compared
+) -> dict[str, list[dict[str, list[str | None]]]]:
     """The first rows of each kind, for Compared.first."""
-    kinds = ("new", "changed", *(("missing",) if comparison.staged.mode == "sync" else ()))
-    return {kind: list(_first(connection, comparison, kind)) for kind in kinds}
+    counts = {"new": compared.new, "changed": compared.changed, "missing": compared.missing}
+    return {kind: list(_first(connection, comparison, kind)) if rows else [] for kind, rows in counts.items()}
 
 
 def _first(connection: LoaderConnection, comparison: Comparison, kind: str) -> Iterator[dict[str, list[str | None]]]:

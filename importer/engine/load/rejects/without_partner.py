@@ -5,7 +5,7 @@ from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.rejects.load_result import ServerFindings
 from importer.engine.load.rejects.reasons import NULL_KEY, UNKNOWN_KEY
 from importer.engine.load.rejects.sender import Sender
-from importer.engine.mysql.connection import execute, fetch_all
+from importer.engine.mysql.connection import execute, fetch_all, fetch_row
 from importer.engine.source.records.row_error import RowError
 from importer.engine.target.comparison import Comparison
 
@@ -16,9 +16,9 @@ def reject_without_partner(session: ChunkSession, sender: Sender, findings: Serv
     assert staged
     comparison = Comparison.of(session.plan.schema, session.chunk_load.job, staged)
     chunk = session.chunk.number
-    alone = [int(place) for (place,) in fetch_all(session.connection, comparison.alone_in(chunk))]
-    if not alone:
+    if not fetch_row(session.connection, comparison.count_alone(chunk))[0]:
         return
+    alone = [int(place) for (place,) in fetch_all(session.connection, comparison.places_alone(chunk))]
     key = staged.keys[0]
     columns = ", ".join(key)
     error = (
