@@ -183,6 +183,9 @@ def report_lines(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
     yield from kind_lines(report["rejects"].get("reasons") or (), report["notices"])
     yield from _rejects(report, prefix)
     yield from (f"{each['what']} {each['advice']}" for each in report["outside_changes"])
+    # A server of an older release has none.
+    for wait in report.get("lock_waits", ()):
+        yield f"It waited {wait['seconds']:.1f} s for a lock while it was {wait['during']}. {wait['what']}"
     yield from (cause_line(each) for each in report["why"])
 
 

@@ -10,6 +10,7 @@ from django.db import connections
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.jobs.report import report
+from importer.management.terminal.report_text import report_lines
 from importer.models import ImportJob, Target
 from importer.models.outcomes.attempts import seconds_of
 from tests.importer.steps import import_of, now, queued, run, until
@@ -53,6 +54,7 @@ def expect_wait(job: ImportJob, during: str, cause: str, holder: int) -> None:
     (wait,) = document["lock_waits"]
     assert (document["outcome"], wait["during"], wait["cause"], wait["holder"]) == ("succeeded", during, cause, holder)
     assert f"connection {holder}" in wait["what"]
+    assert [each for each in report_lines(document, "") if f"for a lock while it was {during}. {wait['what']}" in each]
     seconds = seconds_of(job)
     assert seconds
     # It is waiting, all of it, and nothing else.
