@@ -83,6 +83,13 @@ class ColumnIn(Body):
             examples=[[["aktiv", "active"]]],
         ),
     ] = None
+    lookup: Annotated[
+        Text | None,
+        Field(
+            description="TABLE.COLUMN: the column gets the number of the row of that table which has the text.",
+            examples=["team.name"],
+        ),
+    ] = None
 
 
 class GeneratedIn(Body):

@@ -17,7 +17,7 @@ from dashboard.new_import.stated_fields import ANSWERED, answered_fields, read_v
 from importer import lab as labs
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, Lookup, field_name
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.plan.option_kinds import NONE
 from importer.engine.plan.options import Options
@@ -261,6 +261,7 @@ class NewImportForm:
         return tuple(self._column(number) for number in range(fields))
 
     def _column(self, number: int) -> ColumnMapping:
+        lookup = self.values.get(f"lookup_{number}", "")
         chosen = (self.values.get(f"{name}_{number}", "") for name in ("trim", "read"))
         return ColumnMapping(
             column=self.values.get(f"column_{number}", ""),
@@ -268,6 +269,7 @@ class NewImportForm:
             datetime_format=self.values.get(f"format_{number}", "").strip(),
             transforms=tuple(name for name in chosen if name),
             values=read_values(self.values.get(f"values_{number}", "")),
+            lookup=Lookup.of(lookup) if lookup.strip() else None,
         )
 
     def added_columns(self, table: Table, basis: str) -> tuple[NewColumn, ...]:

@@ -386,7 +386,7 @@ def _map_and_plan(preview: Preview, table: Table, target: Target, known: Known |
         preview.prepared = prepare(
             preview.source, target, f"{table.schema}.{table.name}", request, lambda *_: profile, known=known
         )
-        preview.reading = preview.prepared.reading
+        preview.reading, preview.mapping = preview.prepared.reading, preview.prepared.mapping
     except Problem:  # The page shows it with the questions.
         preview.reading = make_reading(
             profile, table, preview.mapping, preview.fillings, stated, preview.new_table, choices.mode in KEEPING

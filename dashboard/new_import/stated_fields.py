@@ -20,7 +20,7 @@ from importer.engine.source.decisions import Answer, Decision
 T = TypeVar("T")
 
 SHOWN, ANSWERED, ANSWER = "shown", "answered", "answer"
-_COLUMN_FIELD = re.compile(r"(column|add|read|trim|format|null|type|nulls|values)_([0-9]{1,5})")
+_COLUMN_FIELD = re.compile(r"(column|add|read|trim|format|null|type|nulls|values|lookup)_([0-9]{1,5})")
 _FILLING_FIELD = re.compile(r"(fill|filltext)_([0-9]{1,5})")
 
 
@@ -73,6 +73,7 @@ def shown_mapping(mapping: ColumnMapping, number: int) -> dict[str, str]:
         **_of_column("datetime_format", mapping.datetime_format, number),
         **_of_column("null_markers", mapping.null_markers, number),
         **_of_column("values", mapping.values, number),
+        f"lookup_{number}": mapping.lookup.text if mapping.lookup else "",
     }
 
 

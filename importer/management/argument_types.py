@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn, check_values
+from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn, Lookup, check_values
 from importer.engine.mapping.transforms import LISTED_NAMES, TRANSFORMS
 from importer.engine.plan.option_kinds import Number, OptionKind, Percent, Size
 from importer.engine.source import encodings
@@ -21,6 +21,7 @@ PLAIN = "plain"
 # The words of a mapping after its column, and a value with what replaces it. A NULL marker has no escapes.
 _WORDS = re.compile(r"null=[^,]*|(?:\\.|[^,])+", re.DOTALL)
 _REPLACEMENT = re.compile(r"((?:\\.|[^>\\])*)>((?:\\.|[^\\])*)", re.DOTALL)
+_LOOKUP = re.compile(r"lookup\(([^()]*)\)")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 WRITTEN = {r"\t": "\t", r"\\": "\\"}
 
@@ -88,8 +89,9 @@ def field_mapping(text: str) -> FieldOverride:
     """`FIELD=COLUMN[:TRANSFORM,...]`: the column that a field goes into, and how its values are read.
 
     FIELD is a name in the header, or #3 for the third field. An empty COLUMN leaves the field out. A TRANSFORM is one
-    of transforms.TRANSFORMS, `null=MARKER`, `OLD>NEW`, or at the end `date=FORMAT`; `plain` stands for none. OLD>NEW
-    replaces the value OLD by NEW; a backslash before a comma, a > or a backslash in them says that it is meant as such.
+    of transforms.TRANSFORMS, `null=MARKER`, `OLD>NEW`, `lookup(TABLE.COLUMN)`, or at the end `date=FORMAT`; `plain`
+    stands for none. OLD>NEW replaces the value OLD by NEW; a backslash before a comma, a > or a backslash in them says
+    that it is meant as such. A lookup finds the number of the row of TABLE with that text.
     """
     field, equals, rest = text.partition("=")
     if not equals or not field:
@@ -101,17 +103,20 @@ def field_mapping(text: str) -> FieldOverride:
     words = [word for word in _WORDS.findall(before) if word]
     values = tuple(pair for word in words if (pair := _replacement(word)))
     words = [word for word in words if not _replacement(word)]
+    lookup = next((match for word in words if (match := _LOOKUP.fullmatch(word))), None)
+    words = [word for word in words if not _LOOKUP.fullmatch(word)]
     with _as_argument_error():
         check_values(values, column)
+        looked_up = Lookup.of(lookup[1]) if lookup else None
     markers = tuple(word.removeprefix("null=") for word in words if word.startswith("null="))
     plain = PLAIN in words
     names = tuple(word for word in words if not word.startswith("null=") and word != PLAIN)
     if unknown := [name for name in names if name not in TRANSFORMS]:
-        known = f"{LISTED_NAMES}, {PLAIN}, null=MARKER, OLD>NEW, date=FORMAT"
+        known = f"{LISTED_NAMES}, {PLAIN}, null=MARKER, OLD>NEW, lookup(TABLE.COLUMN), date=FORMAT"
         raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {known}")
     transforms = names if names or plain else None
     chosen_format = datetime_format if date or plain else None
-    return FieldOverride(field, column, transforms, markers or None, chosen_format, values or None)
+    return FieldOverride(field, column, transforms, markers or None, chosen_format, values or None, looked_up)
 
 
 def _replacement(word: str) -> tuple[str, str] | None:

@@ -192,7 +192,8 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FIELD=COLUMN[:TRANSFORM,...]",
         help="a field (its name, or #3) and its column (empty: leave the field out); may be repeated. TRANSFORM is"
-        f" {LISTED_NAMES}, plain, null=MARKER, OLD>NEW (the value OLD is loaded as NEW), or at the end date=FORMAT",
+        f" {LISTED_NAMES}, plain, null=MARKER, OLD>NEW (the value OLD is loaded as NEW), lookup(TABLE.COLUMN) (the"
+        " number of the row of TABLE with this text), or at the end date=FORMAT",
     )
     group.add_argument("--match", choices=MATCHES, help="match fields and columns by name, or by position")
     group.add_argument(
@@ -276,6 +277,7 @@ def _column(override: FieldOverride) -> dict[str, Any]:
         "null": override.null_markers,
         "date_format": override.datetime_format,
         "values": override.values,
+        "lookup": override.lookup.text if override.lookup else None,
     }
     return {name: value for name, value in values.items() if value is not None}
 

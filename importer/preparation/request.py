@@ -9,6 +9,7 @@ from importer.engine.mapping.columns import (
     ColumnMapping,
     FieldOverride,
     GeneratedColumn,
+    Lookup,
     field_name,
     overrides_by_position,
 )
@@ -77,7 +78,7 @@ class ImportRequest:
             known_format=format_of(wish.get("format", {})),
             match=wish.get("match") or "",
             null_markers=wish.get("null"),
-            overrides=[from_json(FieldOverride, each, COLUMN_KEYS) for each in wish.get("columns", ())],
+            overrides=[_override(each) for each in wish.get("columns", ())],
             fillings=[from_json(GeneratedColumn, each) for each in wish.get("generated", ())],
             added_columns=as_requested(wish.get("add_columns", {}).items()),
             new_table=from_json(NewTableRequest, wish.get("new_table", {})),
@@ -132,6 +133,12 @@ class ImportRequest:
         override = replace(earlier or FieldOverride(guess.field, read), **states)
         others = [each for each in self.overrides if each is not earlier]
         return replace(request, overrides=[*others, override])
+
+
+def _override(given: Mapping[str, Any]) -> FieldOverride:
+    """A column of a wish. Raises Problem for a lookup that is not TABLE.COLUMN."""
+    lookup = Lookup.of(given["lookup"]) if given.get("lookup") else None
+    return replace(from_json(FieldOverride, {**given, "lookup": None}, COLUMN_KEYS), lookup=lookup)
 
 
 def options_of(given: Mapping[str, Any], otherwise: Options | None = None) -> Options:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from importer.access.policy import require
 from importer.engine.errors import Problem, TableExists, TargetProblem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn, overrides_by_position
 from importer.engine.mapping.new_table.filled_columns import add_filled_columns
@@ -34,7 +35,7 @@ from importer.engine.source.profile.profile import Profile
 from importer.engine.target import write_modes
 from importer.engine.target.privileges import check_privileges, require_alter, why_no_index_deferral
 from importer.engine.target.staging import staging_name
-from importer.models import Target
+from importer.models import Level, Target
 from importer.preparation.loadable_tables import read_loadable
 from importer.preparation.request import ImportRequest
 
@@ -71,6 +72,19 @@ class TableContext:
         if not self.new_table:
             return self
         return replace(self, new_table=with_suggested_null(self.new_table, profile, mapping, null_markers, overrides))
+
+    def looked_up(self, connection: Connection, mapping: Sequence[ColumnMapping]) -> tuple[ColumnMapping, ...]:
+        """The mapping with all that a load needs for its lookups.
+
+        Raises Forbidden for a parent that the acting person may not see, and Problem for one that is not possible.
+        """
+        if not any(each.lookup for each in mapping):
+            return tuple(mapping)
+        from importer.engine.preflight.lookups import resolved
+
+        for lookup in filter(None, (each.lookup for each in mapping)):
+            require(Level.LOOK, self.target, lookup.schema or self.table.schema, lookup.table)
+        return resolved(connection, self.table, mapping, is_new=self.new_table is not None)
 
     def planning_context(self, key: UUID, source: SourceFacts, options: Options) -> PlanningContext:
         """The context for the plan of the job with this key, as far as target and file decide it."""

@@ -115,6 +115,25 @@ def test_values_are_replaced_in_the_grid_and_arrive(opened, upload: SourceFile, 
     assert ImportJob.objects.get().mapping[1].values == (("aktiv", "active"), ("inactive", "in active"))
 
 
+def test_names_are_looked_up_in_the_grid_and_arrive(opened, upload: SourceFile, database: Address, tmp_path: Path):
+    run_sql(
+        database,
+        "CREATE TABLE team (id INT PRIMARY KEY, name VARCHAR(20))",
+        "INSERT INTO team VALUES (7, 'Sales'), (8, 'Support')",
+        "CREATE TABLE people (id INT, team INT, FOREIGN KEY (team) REFERENCES team (id))",
+    )
+    source = registered(tmp_path / "people.csv", "id,team\n1,sales\n2,Support\n3,Nobody\n")
+    page = opened(reverse("new_source", args=[source.key]))
+    open_format(page, "team")
+    page.get_by_label("team is looked up in").fill("team.name")
+    page.get_by_label("team is looked up in").blur()
+    expect(page.get_by_role("cell", name="7", exact=True)).to_have_class("converted")
+    expect(cell(page, "Nobody")).to_have_class("bad")
+    page.get_by_role("button", name="Import ").first.click()
+    page.wait_for_url("**/jobs/**")
+    assert ImportJob.objects.get().mapping[1].lookup.text == "team.name"
+
+
 def test_another_column_is_read_as_that_column_suggests(opened, upload: SourceFile):
     page = opened(reverse("new_source", args=[upload.key]))
     page.get_by_label("extra goes into").select_option("source")

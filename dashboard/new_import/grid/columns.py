@@ -10,6 +10,7 @@ from dashboard.new_import.stated_fields import show_values
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, described_values
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform, transforms_for
 from importer.engine.reading.reading import FieldReading
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.source.decisions import Standing
 
@@ -65,6 +66,15 @@ class Field:
         return [(text, listed.get(text, text)) for text in dict.fromkeys((*self.sample, *listed))]
 
     @property
+    def looks_up(self) -> bool:
+        """Whether the column may get the number of another table's row."""
+        return self.column is not None and self.column.column_type.family is Family.INTEGER and not self.as_number
+
+    @property
+    def lookup(self) -> str:
+        return self.mapping.lookup.text if self.mapping.lookup else ""
+
+    @property
     def markers(self) -> str:
         return show_markers(self.mapping.null_markers)
 
@@ -98,7 +108,8 @@ class Field:
         """The format of the values in a few words."""
         replaced = described_values(self.mapping.values)
         read = date_format_words(self.mapping.datetime_format) or (self.reading.label if self.reading else "")
-        return ", ".join(filter(None, (read, replaced))) or "no conversion"
+        looked_up = self.mapping.lookup.words if self.mapping.lookup else ""
+        return ", ".join(filter(None, (read, replaced, looked_up))) or "no conversion"
 
     @property
     def asked(self) -> bool:

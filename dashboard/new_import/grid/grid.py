@@ -259,7 +259,8 @@ def _converted(grid: Grid) -> list[dict[int, PreviewValue]]:
     preview, numbers = grid.preview, set(grid.numbers)
     if not preview.table or not preview.target or not preview.mapping:
         return [{} for _ in grid.shown]
-    mapping = [each if number in numbers else ColumnMapping("") for number, each in enumerate(preview.mapping)]
+    known = [each if not each.lookup or each.lookup.buckets else ColumnMapping("") for each in preview.mapping]
+    mapping = [each if number in numbers else ColumnMapping("") for number, each in enumerate(known)]
     try:
         with connect(preview.target.address) as connection:
             return preview_values(connection, preview.table, mapping, [each.values for each in grid.shown])

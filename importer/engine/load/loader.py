@@ -28,6 +28,7 @@ from importer.engine.load.rejects.reject_files import read_counts
 from importer.engine.load.rejects.reject_log import RejectLog
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.shared_transaction import merge_ranges, split_outcome
+from importer.engine.mapping.columns import Lookup
 from importer.engine.mysql.connection import (
     READ_TIMEOUT,
     Address,
@@ -75,6 +76,7 @@ class Loader:
         self._committed = False
         # The values of the session's variables for the file's name and the time; None before they are set.
         self._variables: tuple[str, str] | None = None
+        self._lookups: tuple[Lookup, ...] = ()
         self._stopwatch = Stopwatch()
 
     def __enter__(self) -> "Loader":
@@ -101,7 +103,7 @@ class Loader:
             connected = connect_loader(self._address, self._read_timeout, self._session)
             self._connection = self._open.enter_context(connected)
             self._checked_at, self._definition, self._first = None, "", True
-            self._variables, self._seal = None, None
+            self._variables, self._seal, self._lookups = None, None, ()
         return int(self._connection.thread_id())
 
     def open_seal(self, chunk_load: ChunkLoad) -> int:
@@ -215,6 +217,11 @@ class Loader:
 
     def _check_preconditions(self, connection: LoaderConnection, chunk_load: ChunkLoad) -> None:
         """Check that ledger and table are as planned, for each chunk but at most once in RECHECK_SECONDS."""
+        if chunk_load.plan.lookups != self._lookups:  # Before any table is locked.
+            from importer.engine.mapping.lookups import set_lookups
+
+            set_lookups(connection, chunk_load.plan.lookups)
+            self._lookups = chunk_load.plan.lookups
         if self._checked_at is not None and time.monotonic() - self._checked_at < RECHECK_SECONDS:
             return
         # With a seal, each commit finds out whether somebody has changed the ledger.

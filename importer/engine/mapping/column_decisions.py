@@ -51,6 +51,10 @@ def column_decisions(
         if each.column:
             name = field_name(profile.header, number)
             column = table.column(each.column)
+            if each.lookup:
+                evidence = f"{name}: the number of the row of {each.lookup.table} with this {each.lookup.column}."
+                decisions.append(Decision("format", _in_words(each), Standing.STATED, evidence, name))
+                continue
             decisions.append(_decision(profile, number, name, each, column, number in stated, commas))
             if number not in stated and _may_be_null(profile, number, each):
                 decisions.append(_null_question(profile, number, name, each, column))

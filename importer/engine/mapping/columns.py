@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from zlib import crc32
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS, check_transforms
@@ -21,13 +22,55 @@ MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
+class Lookup:
+    """Where the number for a column is found: in the row of `table` whose `column` equals the field's text.
+
+    The rest is known once the target was asked (preflight/lookups.py): `key`, the column with the number; the
+    `database` of the table, which is the `schema` if one was named; collation and character set of `column`; whether
+    blanks at the end do not count (`pads`); and how many variables of a session hold the parent (lookups.py).
+    """
+
+    table: str
+    column: str
+    schema: str = ""
+    key: str = ""
+    collation: str = ""
+    charset: str = ""
+    pads: bool = False
+    buckets: int = 0
+    database: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> "Lookup":
+        """The lookup that is written as `team.name` or `schema.team.name`. Raises Problem for another text."""
+        *schema, table, column = ["", *text.strip().split(".")]
+        if not (table and column) or len(schema) > 2:
+            raise Problem(f"{text!r} is not TABLE.COLUMN.", advice="Name a table and its column, such as team.name.")
+        return cls(table, column, schema[-1])
+
+    @property
+    def text(self) -> str:
+        """What of() reads."""
+        return ".".join(filter(None, (self.schema, self.table, self.column)))
+
+    @property
+    def words(self) -> str:
+        return f"lookup({self.text})"
+
+    @property
+    def digest(self) -> str:
+        return f"{crc32(f'{self.database}.{self.text}.{self.key}'.encode()):08x}"
+
+
+@dataclass(frozen=True)
 class ColumnMapping:
     """The mapping of one field of the file, by position.
 
     `column` "" leaves the field out. `transforms` are names from transforms.TRANSFORMS. A value that equals one of
     `null_markers`, byte for byte after trimming, becomes NULL. `datetime_format` consists of date_formats.PARTS, such
     as `%Y-%m-%dT%H:%i:%sZ`; with "" the server reads the text itself. A text of `values`, equal byte for byte after
-    trimming, is replaced before anything else reads it.
+    trimming, is replaced before anything else reads it. With a `lookup` the column gets the number of a row that has
+    the text.
     """
 
     column: str
@@ -35,11 +78,13 @@ class ColumnMapping:
     datetime_format: str = ""
     transforms: tuple[str, ...] = ()
     values: ValueList = ()
+    lookup: Lookup | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
         """How the values are read, in a few words each; () for as they are."""
-        return tuple(filter(None, (*self.transforms, self.datetime_format, described_values(self.values))))
+        lookup = self.lookup.words if self.lookup else ""
+        return tuple(filter(None, (*self.transforms, self.datetime_format, described_values(self.values), lookup)))
 
     @property
     def replacements(self) -> dict[str, str]:
@@ -81,6 +126,7 @@ class FieldOverride:
     null_markers: tuple[str, ...] | None = None
     datetime_format: str | None = None
     values: ValueList | None = None
+    lookup: Lookup | None = None
 
 
 def field_name(header: Sequence[str], number: int) -> str:
@@ -217,11 +263,19 @@ def check_given(
         if each.column:
             check_transforms(each.transforms, each.datetime_format, known[each.column.lower()])
             check_values(each.values, each.column)
+            _check_lookup(each)
     for number in of_bytes:
         if mapping[number].column:
             _check_bytes(number, mapping[number], known[mapping[number].column.lower()])
     for filling in fillings:
         _check_filling(filling, known[filling.column.lower()])
+
+
+def _check_lookup(mapping: ColumnMapping) -> None:
+    read = [name for name in mapping.transforms if not TRANSFORMS[name].cleans] + [mapping.datetime_format]
+    if mapping.lookup and any(read):
+        what = f"{mapping.column} is to be looked up, and read in another way: {', '.join(filter(None, read))}."
+        raise Problem(what, advice="Choose one of them.")
 
 
 def _check_column(name: str, given: list[str], known: dict[str, Column], table: Table) -> None:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 
 from importer.engine.mapping import date_formats
-from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping, Lookup
 from importer.engine.mapping.time_transforms import at_utc
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mysql.quoting import quote_name, quote_text
@@ -32,7 +32,7 @@ LONGEST = 20_000
 
 def is_plain(mapping: ColumnMapping) -> bool:
     """Whether the field's text goes into the column unchanged."""
-    return not (mapping.null_markers or mapping.datetime_format or mapping.transforms or mapping.values)
+    return not any((mapping.null_markers, mapping.datetime_format, mapping.transforms, mapping.values, mapping.lookup))
 
 
 def without_markers(mapping: ColumnMapping, type_: ColumnType) -> ColumnMapping:
@@ -42,7 +42,7 @@ def without_markers(mapping: ColumnMapping, type_: ColumnType) -> ColumnMapping:
     format reads the value, or a value list replaces it, nor in texts. There the markers stay.
     """
     seen = type_.is_number or type_.is_temporal or type_.family is Family.YEAR
-    converted = mapping.transforms or mapping.datetime_format or mapping.values
+    converted = mapping.transforms or mapping.datetime_format or mapping.values or mapping.lookup
     if not seen or converted or any(map(str.isdigit, "".join(mapping.null_markers))):
         return mapping
     return replace(mapping, null_markers=())
@@ -60,7 +60,7 @@ def expression(text: str, mapping: ColumnMapping, column: Column, refused: str =
             text = each.expression(text, column)
     if mapping.values:
         text = _replaced(text, mapping)
-    value = _Value(text, column, refused).of(mapping)
+    value = _looked_up(text, mapping.lookup, refused) if mapping.lookup else _Value(text, column, refused).of(mapping)
     if not mapping.null_markers:
         return value
     # Compared as bytes: as text, "na" and "NA " would equal "NA" in most collations. On MariaDB they would even equal a
@@ -73,6 +73,14 @@ def _replaced(text: str, mapping: ColumnMapping) -> str:
     """SQL for the text that stands for `text`, which is compared as bytes, as NULL markers are."""
     pairs = (f"WHEN _binary{quote_text(old)} THEN {quote_text(new)}" for old, new in mapping.replacements.items())
     return f"CASE CAST({text} AS BINARY) {' '.join(pairs)} ELSE {text} END"
+
+
+def _looked_up(text: str, lookup: Lookup, refused: str) -> str:
+    """SQL for the number of the row with the text. What is found without one is none, so that the column warns."""
+    from importer.engine.mapping.lookups import NONE, SEVERAL, found
+
+    value = found(text, lookup)
+    return f"IF({value} IN ('{NONE}', '{SEVERAL}'), {refused}, {value})" if refused else value
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.date_values import stored_text, stored_time
+from importer.engine.mapping.date_formats import stored_text, stored_time
 from importer.engine.mapping.expressions import most_bytes
 from importer.engine.mapping.number_transforms import amount_names, currency_of
 from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRANSFORMS, TRUE_WORDS, unwrapped

@@ -60,6 +60,12 @@ def suggest_mapping(
         if column.nullable:
             markers = words if column.column_type.is_typed else text
         marked = replace(field, null_markers=markers)
+        if number in fixed and fixed[number].lookup:
+            # A number's NULL words may be names.
+            marked = replace(field, null_markers=("", *text) if markers and null_markers is None else text)
+            trimming = _trimming(non_null_values(profile, number, marked), column)
+            suggested.append(_with_override(replace(marked, transforms=trimming), fixed[number]))
+            continue
         values = non_null_values(profile, number, marked)
         of_bytes = number in profile.of_bytes
         reading = choose(trimmed(values), column, profile.dialect.delimiter, of_bytes=of_bytes).chosen
@@ -154,7 +160,7 @@ def _with_columns(
 
 def _with_override(suggested: ColumnMapping, override: FieldOverride) -> ColumnMapping:
     """The suggestion with the override's values. Given transforms replace a suggested date format, and vice versa."""
-    names = ("transforms", "null_markers", "datetime_format", "values")
+    names = ("transforms", "null_markers", "datetime_format", "values", "lookup")
     values = {name: getattr(override, name) for name in names if getattr(override, name) is not None}
     if override.transforms and override.datetime_format is None:
         values["datetime_format"] = ""

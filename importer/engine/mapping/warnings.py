@@ -115,7 +115,7 @@ def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:
     """A rough test whether a value fits the mapping's reading; validation and the server are stricter."""
     type_, form = column.column_type, mapping.datetime_format
     blanks = BLANKS if "trim" in mapping.transforms else ""
-    if not (type_.has_date or type_.is_number):
+    if mapping.lookup or not (type_.has_date or type_.is_number):
         return None
     chosen = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
     if chosen:

@@ -89,7 +89,7 @@ def _compared_columns(table: Table, mapping: Sequence[ColumnMapping]) -> tuple[C
 
 
 def _compared_column(number: int, mapping: ColumnMapping, column: Column) -> ComparedColumn:
-    converted = mapping.transforms or mapping.datetime_format or mapping.values
+    converted = mapping.transforms or mapping.datetime_format or mapping.values or mapping.lookup
     sql = expression(f"said.f{number}", mapping, column) if converted else ""
     return ComparedColumn(column, number, () if sql else mapping.null_markers, sql)
 

@@ -52,7 +52,6 @@ __all__ = ["PlanningContext", "make_plan"]
 
 def make_plan(context: PlanningContext) -> ImportPlan:
     """The plan for the context's file and table. Raises Problem, with advice, if the import is not possible."""
-    check_options(context.options)
     context = _checked(with_raw_fields(_as_loaded(context)))
     staged = _staged(context)
     method, method_reason = choose_method(context)
@@ -107,6 +106,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
         staged=staged,
         temporary_changes=add_global_variables(context, index_deferral(context)),
         sources=tuple(sorted({each.source for each in context.fillings} - {"text"})),
+        lookups=tuple(dict.fromkeys(each.lookup for each in context.mapping if each.column and each.lookup)),
         seen=initial_conditions(context),
         server=context.server.identity,
     )
@@ -120,6 +120,7 @@ def _as_loaded(context: PlanningContext) -> PlanningContext:
 def _checked(context: PlanningContext) -> PlanningContext:
     """The context. Raises Problem, with advice, if the import is not possible."""
     options = context.options
+    check_options(options)
     check_server(context.server)
     check_allowed(options, context.server)
     check_table(context.table, options.mode)

@@ -136,7 +136,7 @@ def _part(column: Column, mapping: Sequence[ColumnMapping]) -> KeyPart | None:
     kind = _kind(column)
     for number, each in enumerate(mapping):
         if each.column.lower() == column.name.lower():
-            unchanged = not (each.transforms or each.datetime_format or each.values)
+            unchanged = not (each.transforms or each.datetime_format or each.values or each.lookup)
             return KeyPart(number, kind) if kind and unchanged else None
     return None
 

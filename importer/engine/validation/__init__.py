@@ -126,4 +126,5 @@ def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:
         mapping.datetime_format,
         mapping.transforms,
         mapping.values,
+        mapping.lookup,
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from importer.engine.mapping.columns import ColumnMapping, ValueList
+from importer.engine.mapping.columns import ColumnMapping, Lookup, ValueList
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.validation.column_rules import rule_of
@@ -32,10 +32,13 @@ class FieldCheck:
     datetime_format: str = ""
     transforms: tuple[str, ...] = ()
     values: ValueList = ()
+    lookup: Lookup | None = None
 
     @property
     def mapping(self) -> ColumnMapping:
-        return ColumnMapping(self.column, self.null_markers, self.datetime_format, self.transforms, self.values)
+        return ColumnMapping(
+            self.column, self.null_markers, self.datetime_format, self.transforms, self.values, self.lookup
+        )
 
 
 def converted_rule(check: FieldCheck, trimming: Trimming | None, *, mariadb: bool, utc: bool) -> ColumnRule | None:
@@ -44,7 +47,7 @@ def converted_rule(check: FieldCheck, trimming: Trimming | None, *, mariadb: boo
     A value that the mapping's transform or format cannot read is left to the server, for which the mapping's expression
     makes a bad value of it.
     """
-    rule: ColumnRule | None = rule_of(check.type, mariadb) if check.type else None
+    rule: ColumnRule | None = rule_of(check.type, mariadb) if check.type and not check.lookup else None
     if isinstance(rule, Moment) and not utc:
         rule = replace(rule, utc=False)
     if check.datetime_format:

@@ -6,7 +6,7 @@ An import leaves them to the server, whose expression refuses them. The page of 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from importer.engine.mapping.date_values import is_moment
+from importer.engine.mapping.date_formats import is_moment
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.table import Column
 from importer.engine.source.dialect import Dialect

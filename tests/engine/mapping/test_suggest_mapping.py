@@ -5,8 +5,7 @@ import pytest
 from importer.engine.errors import Problem
 from importer.engine.mapping.column_decisions import column_decisions
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.date_formats import MONTH_NAMES, MONTHS, check_format
-from importer.engine.mapping.date_values import stored_text
+from importer.engine.mapping.date_formats import MONTH_NAMES, MONTHS, check_format, stored_text
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.source.decisions import Standing

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from importer.engine.mapping.columns import FieldOverride, GeneratedColumn
+from importer.engine.mapping.columns import FieldOverride, GeneratedColumn, Lookup
 from importer.engine.plan.option_specs import named
 from importer.management.argument_types import (
     bounded,
@@ -48,6 +48,13 @@ def test_a_field_mapping_has_values_that_are_replaced():
     assert field_mapping(r"a=b:x\,y>a\>b\\,\null=1>2>3,\date=x>y,date=%Y") == FieldOverride(
         "a", "b", None, None, "%Y", (("x,y", "a>b\\"), ("null=1", "2>3"), ("date=x", "y"))
     )
+
+
+def test_a_field_mapping_has_a_lookup():
+    assert field_mapping("a=b:trim,lookup(s.team.name)") == FieldOverride(
+        "a", "b", ("trim",), lookup=Lookup("team", "name", "s")
+    )
+    assert Lookup.of("team.name").words == "lookup(team.name)"
 
 
 def test_a_generated_column_has_a_text_or_a_source():

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.rejects.duplicate_lookup import RowKey, find_first_records
-from importer.engine.load.rejects.reasons import error_of, key_of
+from importer.engine.load.rejects.reasons import MISMATCHES, error_of, key_of
 from importer.engine.load.rejects.reject_files import RejectedRow
 from importer.engine.load.rejects.server_warnings import WRONG_COUNT, ServerWarning
+from importer.engine.mapping.columns import Lookup
 from importer.engine.schema.table import Table
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
@@ -22,6 +23,11 @@ from importer.engine.validation.unreadable import Conversion
 RowProblems = Mapping[int, RowError | ServerWarning]
 
 
+def _not_found(lookup: Lookup) -> tuple[str, str]:
+    """How the reasons begin of a text that no row has, and of one that several rows have."""
+    return f"No row of {lookup.table} has the", f"Several rows of {lookup.table} have the"
+
+
 @dataclass(frozen=True)
 class Explanation:
     """Explains rejected and skipped rows of one chunk.
@@ -29,7 +35,7 @@ class Explanation:
     `columns` are the target's columns in the order of the file's fields, "" for a field that is not loaded. `table` is
     the one that the rows load into. `display_name` replaces its name in messages: for a staging table, the name of the
     table that its rows are for. `conversions`: those of the fields that do not take every text. `key_notes`
-    are remarks about duplicate keys, by row (from 0).
+    are remarks about duplicate keys, by row (from 0). `lookups`: by column, in lower case.
     """
 
     source: ChunkSource
@@ -39,6 +45,7 @@ class Explanation:
     display_name: str
     conversions: tuple[Conversion, ...] = ()
     key_notes: Mapping[int, str] = field(default_factory=dict)
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
 
     @property
     def _dialect(self) -> Dialect:
@@ -71,6 +78,10 @@ class Explanation:
             rejected = number in refused
             error, value = self._explain(record, refused[number] if rejected else skipped[number])
             note = self.key_notes.get(number, "")
+            if error.reason in (
+                f"{words} {each.column}" for each in self.lookups.values() for words in _not_found(each)
+            ):
+                note = f"{value!r}."
             yield RejectedRow(record.line, record.offset, error, value, note, record.raw, rejected)
 
     def _explain(self, record: LocatedRecord, wrong: RowError | ServerWarning) -> tuple[RowError, str]:
@@ -83,6 +94,7 @@ class Explanation:
             whole = len(record.raw) <= BLOCK_BYTES
             size = self._size(wrong.column, values) if whole else None
             unread = self._unread(wrong, values) if whole else None
+            unread = unread or self._not_looked_up(wrong)
             error = unread or self._with_display_name(
                 error_of(wrong, self.table, count, len(self.columns), blank=blank, size=size)
             )
@@ -102,6 +114,17 @@ class Explanation:
             if named and each.number < len(values) and not each.takes(values[each.number]):
                 return replace(each.fault, code=str(wrong.code))
         return None
+
+    def _not_looked_up(self, wrong: ServerWarning) -> RowError | None:
+        """That no row of a parent, or more than one, has the value; None if something else is wrong."""
+        lookup = self.lookups.get(wrong.column.lower())
+        if not lookup or wrong.code not in MISMATCHES:
+            return None
+        from importer.engine.mapping.lookups import SEVERAL
+
+        none, several = _not_found(lookup)
+        words = several if f"'{SEVERAL}'" in wrong.reason else none
+        return RowError(str(wrong.code), f"{words} {lookup.column}", wrong.column)
 
     def _values(self, raw: bytes) -> tuple[list[bytes], int]:
         """A record's values (of a large record, their beginnings) and their number."""

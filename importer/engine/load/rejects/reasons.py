@@ -2,7 +2,7 @@
 
 import re
 
-from importer.engine.load.rejects.server_warnings import DUPLICATE, WRONG_COUNT, ServerWarning
+from importer.engine.load.rejects.server_warnings import DUPLICATE, NO_PARENT, WRONG_COUNT, ServerWarning
 from importer.engine.mapping.expressions import most_bytes
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.column_types import Wording
@@ -14,7 +14,6 @@ from importer.engine.validation.verdict import BLANK, BLANK_FOR_NULL
 OUT_OF_RANGE = 1264
 SKIPPED_HOUR = 1299  # ER_WARN_INVALID_TIMESTAMP
 MISMATCHES = (1265, 1292, 1366, 1406)
-NO_PARENT = (1216, 1452)
 ROW_TOO_LARGE = 1118
 # The code of a row whose key no row of the table has, where rows are only changed.
 UNKNOWN_KEY = "unknown key"

@@ -114,7 +114,10 @@ class RejectLog:
         in_chunk = plan.sorted_by or source.chunk.file
         start = (None if in_chunk else searched_from) or (source.chunk.offset, source.chunk.first_line)
         among = conversions(plan.exactness.validator.rules) if plan.exactness else ()
-        explanation = Explanation(source, self.sender.rows, plan.fields, table, plan.final_table, among)
+        checks = plan.exactness.checks if plan.exactness else ()
+        lookups = {each.column.lower(): each.lookup for each in checks if each.lookup}
+        names = plan.fields, table, plan.final_table
+        explanation = Explanation(source, self.sender.rows, *names, among, lookups=lookups)
         problems = {**findings.refused, **findings.skipped}.items()
         same = {row: each for row, each in problems if isinstance(each, ServerWarning) and each.code == DUPLICATE}
         return explanation.with_earlier_lines(*start, {row: same[row] for row in sorted(same)[:NAMED_ROWS]})

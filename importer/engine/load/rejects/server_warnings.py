@@ -13,6 +13,7 @@ _COLUMN = re.compile(r"\bcolumn ['`](?:.*`\.`)?([^'`]+)['`]", re.IGNORECASE)
 
 # Numbers: manual, Server Error Message Reference.
 DUPLICATE = 1062
+NO_PARENT = (1216, 1452)
 # Too few fields, and too many.
 WRONG_COUNT = (1261, 1262)
 TRUNCATED = 1265
@@ -99,10 +100,15 @@ def by_number(warnings: Warnings) -> dict[int, ServerWarning]:
 def by_trace(warnings: Warnings) -> dict[int, ServerWarning]:
     """The first warning of each row without a row number, by row (from 0) among those that a traced statement sent.
 
-    A field's text is read before its row is traced. All other warnings without a number are about storing the row.
+    A field's text is read before its row is traced. All other warnings without a number are about storing the row. A
+    row may have no parent because its value was none: then that is the reason.
     """
     by_row: dict[int, ServerWarning] = {}
+    of_values: dict[int, ServerWarning] = {}
     for traced, warning in warnings.all:
-        if not warning.row:
-            by_row.setdefault(traced if warning.code == INVALID_TEXT else traced - 1, warning)
+        row = traced if warning.code == INVALID_TEXT else traced - 1
+        if warning.row:
+            of_values.setdefault(row, warning)
+        else:
+            by_row.setdefault(row, of_values.get(row, warning) if warning.code in NO_PARENT else warning)
     return by_row

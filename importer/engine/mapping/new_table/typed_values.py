@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.date_formats import matches
-from importer.engine.mapping.date_values import stored_text
+from importer.engine.mapping.date_formats import matches, stored_text
 from importer.engine.mapping.transforms import TRANSFORMS, number_reader
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import ANY_NUMBER, is_of_kind

@@ -32,7 +32,11 @@ def with_raw_fields(context: PlanningContext) -> PlanningContext:
 
 def _is_raw(mapping: ColumnMapping, context: PlanningContext) -> bool:
     column = context.table.column(mapping.column) if mapping.column else None
-    return column is not None and column.column_type.takes_hex and not (mapping.transforms or mapping.values)
+    return (
+        column is not None
+        and column.column_type.takes_hex
+        and not (mapping.transforms or mapping.values or mapping.lookup)
+    )
 
 
 def load_statements(context: PlanningContext, method: Method) -> LoadStatements:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from importer.engine.mapping.date_values import CLOCK, has_clock, parts_of
+from importer.engine.mapping.date_formats import CLOCK, has_clock, parts_of
 from importer.engine.source.arrays import Offsets, np
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.temporal import LOST_PART, TIME_OF_DAY

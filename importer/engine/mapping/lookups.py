@@ -1,0 +1,80 @@
+"""Lookups: a field has a text of another table's row, and the column gets that row's number.
+
+A scalar subquery in LOAD DATA would read the whole parent for each row: a user variable that the statement itself sets
+is no constant, for which no index is used (server-behaviour.md). So a loading session first reads the parent once, into
+user variables, and finds each text there. Texts are equal as the parent's column compares them: by their weights.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from importer.engine.mapping.columns import Lookup
+from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.quoting import quote_name, quote_table
+
+# What is found for a text that no row has, and that several rows have: no numbers.
+NONE, SEVERAL = "", "?"
+# Variables that one statement sets.
+AT_ONCE = 256
+# Texts in a variable, about.
+TEXTS = 25
+
+
+def buckets_for(rows: int) -> int:
+    """How many variables hold a parent of so many rows."""
+    return min(4096, max(16, 1 << (rows // TEXTS).bit_length()))
+
+
+def set_lookups(connection: Connection, lookups: Iterable[Lookup]) -> None:
+    """Read the parents into the session's variables."""
+    for each in lookups:
+        weights = _weights(quote_name(each.column), each)
+        rows = fetch_all(
+            connection,
+            f"SELECT CRC32(weights) % {each.buckets}, HEX(weights), IF(COUNT(*) = 1, MIN(number), '{SEVERAL}')"
+            f" FROM (SELECT {weights} AS weights, {quote_name(each.key)} AS number"
+            f" FROM {quote_table(each.database, each.table)} WHERE {quote_name(each.column)} IS NOT NULL) AS named"
+            " GROUP BY weights",
+        )
+        execute(connection, "COMMIT")  # The transaction of a chunk begins later.
+        held: list[list[str]] = [[] for _ in range(each.buckets)]
+        for bucket, key, number in rows:
+            held[int(bucket)].append(f"/{_text(key)}={_text(number)}")
+        for statement in _assignments(each, held):
+            connection.query(statement.encode())
+
+
+def _assignments(lookup: Lookup, held: list[list[str]]) -> Iterator[str]:
+    for low in range(0, len(held), AT_ONCE):
+        part = enumerate(held[low : low + AT_ONCE], low)
+        yield "SET " + ", ".join(f"{_variable(lookup, at)} = _binary'{''.join(texts)}/'" for at, texts in part)
+
+
+def found(text: str, lookup: Lookup) -> str:
+    """SQL for the number of the row that has the text; NONE or SEVERAL without one, NULL for NULL."""
+    weights = _weights(text, lookup)
+    variables = ", ".join(_variable(lookup, at) for at in range(lookup.buckets))
+    bucket = f"ELT(1 + CRC32({weights}) % {lookup.buckets}, {variables})"
+    return f"SUBSTRING_INDEX(SUBSTRING_INDEX({bucket}, CONCAT('/', HEX({weights}), '='), -1), '/', 1)"
+
+
+def _weights(text: str, lookup: Lookup) -> str:
+    """SQL for the weights of a text in the collation of the parent's column, in which texts are equal with equal ones.
+
+    A collation that pads ignores blanks at the end, which WEIGHT_STRING() does not. A character that the column's
+    character set does not have would become a question mark; such a text has weights of its own.
+    """
+    own = text if lookup.charset == "utf8mb4" else f"CONVERT({text} USING {lookup.charset})"
+    collated = f"{own} COLLATE {lookup.collation}"
+    weights = f"WEIGHT_STRING({f'RTRIM({collated})' if lookup.pads else collated})"
+    if lookup.charset == "utf8mb4":
+        return weights
+    same = f"CAST(CONVERT({own} USING utf8mb4) AS BINARY) = CAST(CONVERT({text} USING utf8mb4) AS BINARY)"
+    return f"IF({text} IS NULL OR {same}, {weights}, REPEAT('?', 3000))"
+
+
+def _variable(lookup: Lookup, bucket: int) -> str:
+    return f"@looked_up_{lookup.digest}_{bucket}"
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,102 @@
+"""Finds what a lookup of a mapping reads: the parent, its column, and the number of its rows that the column takes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from importer.engine.errors import Problem, TargetProblem
+from importer.engine.mapping.columns import ColumnMapping, Lookup
+from importer.engine.mapping.lookups import buckets_for
+from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
+from importer.engine.schema.column_types import Family
+from importer.engine.schema.table import Column, Table, count_rows, read_table
+from importer.engine.target.privileges import account, grant_on_table, lacks_privilege
+
+MOST_ROWS = 1_000_000
+_PARENTS = (
+    "SELECT REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME"
+    " FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND COLUMN_NAME = %s"
+    " AND REFERENCED_TABLE_NAME IS NOT NULL"
+)
+
+
+def resolved(
+    connection: Connection, table: Table, mapping: Sequence[ColumnMapping], *, is_new: bool
+) -> tuple[ColumnMapping, ...]:
+    """The mapping, whose lookups know all that a load needs. `is_new`: the import makes the table.
+
+    Raises Problem for a lookup that is not possible, and TargetProblem, with the GRANT, if the account may not read the
+    parent.
+    """
+    columns = {column.name.lower(): column for column in table.columns}
+    return tuple(
+        replace(each, lookup=_resolved(connection, table, column, each.lookup, is_new=is_new))
+        if each.lookup and (column := columns.get(each.column.lower()))
+        else each
+        for each in mapping
+    )
+
+
+def _resolved(connection: Connection, table: Table, column: Column, lookup: Lookup, *, is_new: bool) -> Lookup:
+    schema = lookup.schema or table.schema
+    if is_new:
+        raise Problem(
+            f"{lookup.words}: a new table references no other one.", advice="Create the table first, then load into it."
+        )
+    if lacks_privilege(connection, schema, lookup.table, "SELECT"):
+        raise TargetProblem(
+            f"The account may not read {schema}.{lookup.table}, in which {column.name} is looked up.",
+            where=account(connection),
+            advice=grant_on_table(connection, ["SELECT"], schema, lookup.table),
+        )
+    parent = read_table(connection, schema, lookup.table)
+    if (parent.schema, parent.name) == (table.schema, table.name):
+        raise Problem(
+            f"{lookup.words}: a table that is loaded cannot be looked up in.", advice="Load its numbers, or load twice."
+        )
+    named = _column(parent, lookup.column)
+    if named.column_type.family is not Family.CHARACTER:
+        raise Problem(f"{lookup.words}: {named.name} is {named.type}, and no text.", advice="Name a column of texts.")
+    key = _key(connection, table, column, parent)
+    if {column.column_type.family, _column(parent, key).column_type.family} != {Family.INTEGER}:
+        raise Problem(
+            f"{lookup.words}: {column.name} is {column.type}; only whole numbers are looked up.",
+            advice="Load the key itself.",
+        )
+    if (rows := count_rows(connection, parent.schema, parent.name)) > MOST_ROWS:
+        raise Problem(
+            f"{parent.name} has {rows:,} rows; a lookup reads at most {MOST_ROWS:,}.",
+            advice="Load into a table with the names, and join there.",
+        )
+    sql = "SELECT COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
+    (collation,) = fetch_row(connection, f"{sql} AND COLUMN_NAME = %s", (parent.schema, parent.name, named.name))
+    (pads,) = fetch_row(connection, f"SELECT CONVERT('a ' USING {named.charset}) COLLATE {collation} = 'a'")
+    return Lookup(
+        parent.name,
+        named.name,
+        lookup.schema,
+        key,
+        str(collation),
+        named.charset,
+        bool(pads),
+        buckets_for(rows),
+        parent.schema,
+    )
+
+
+def _column(parent: Table, name: str) -> Column:
+    if name.lower() not in {each.lower() for each in parent.column_names}:
+        raise Problem(f"{parent.name} has no column {name}.", advice=f"It has {', '.join(parent.column_names)}.")
+    return parent.column(name)
+
+
+def _key(connection: Connection, table: Table, column: Column, parent: Table) -> str:
+    """The column of the parent whose value goes into the column: that of its foreign key, else the primary key."""
+    for schema, name, key in fetch_all(connection, _PARENTS, (table.schema, table.name, column.name)):
+        if (schema, name) == (parent.schema, parent.name):
+            return str(key)
+    if len(parent.primary_key) != 1:
+        raise Problem(
+            f"{column.name} does not reference {parent.name}, whose primary key is not one column.",
+            advice="Give the column a foreign key.",
+        )
+    return parent.primary_key[0]
