@@ -74,7 +74,7 @@ def check_mode(
             advice="Choose mode append.",
         )
     if mode == "replace":
-        check_swap(table.name, dependencies, "Choose mode upsert or atomic, or drop them first.")
+        check_swap(table.name, dependencies, "Choose mode sync, upsert or atomic, or drop them first.")
     if on_duplicate == "replace" and mode != "create":
         _check_deleting(table, dependencies)
     if mode in COMPARING:

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db
 ITEMS = b"code,amount,day\n007,1,2024-01-01\n008,2,\n"
 TABLES = (
     "CREATE TABLE items (code VARCHAR(10), amount INT, day DATE)",
+    "CREATE TABLE articles (id INT PRIMARY KEY, name VARCHAR(9) NOT NULL, price INT)",
     "CREATE TABLE parent (id INT PRIMARY KEY)",
     "CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES parent (id))",
 )
@@ -50,7 +51,24 @@ class TestModes:
         answer = show(browser, source, **form(target, "parent", "replace"))
         assert answer.status_code == 422
         assert "point at parent" in answer.content.decode()
-        assert "Choose mode upsert or atomic" in answer.content.decode()
+        assert "Choose mode sync, upsert or atomic" in answer.content.decode()
+
+    def test_an_update_needs_no_field_for_a_column_that_must_have_a_value(self, browser, user, target):
+        source = uploaded(user, b"id,price\n1,2\n", "prices.csv")
+        refused = show(browser, source, **form(target, "articles", "upsert"))
+        assert (refused.status_code, "must have a value" in refused.text) == (422, True)
+        shown = show(browser, source, **form(target, "articles", "update"))
+        assert (shown.status_code, "stays as it is" in shown.text) == (200, True)
+        assert all(f'name="{name}"' in shown.text for name in ("key", "stop_if", "preview"))
+        assert 'name="missing"' not in shown.text
+
+    def test_a_preview_is_started_like_an_import(self, browser, user, target):
+        source = uploaded(user, b"id,name,price\n1,one,2\n", "articles.csv")
+        shown = show(browser, source, **form(target, "articles", "sync", preview="yes", missing="keep"))
+        assert 'name="missing"' in shown.text
+        start(browser, source, **shown_form(shown))
+        options = ImportJob.objects.get().options
+        assert (options.mode, options.preview, options.missing) == ("sync", True, "keep")
 
     def test_a_mode_that_is_none_is_refused(self, browser, user, target):
         answer = show(browser, uploaded(user, ITEMS, "items.csv"), **form(target, "items", "nonsense"))

@@ -1,19 +1,21 @@
 """The modes that compare, against a plain model of them, with random tables and files."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from functools import partial
 
 import pytest
 
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import Previewed, TargetProblem
+from importer.engine.load.chunk_load import LoadCallbacks
+from importer.engine.load.finish import finish
 from importer.engine.load.outcome import Compared, Tally
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute
 from tests.engine.load.test_update import compared_by
-from tests.engine.staged import given, planned, rows_of
+from tests.engine.staged import Import, given, planned, rows_of
 
 pytestmark = pytest.mark.both_servers
 
@@ -164,6 +166,17 @@ class Case:
             execute(connection, f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", list(row.values()))
 
 
+def previewed(load: Import) -> Compared:
+    """What a preview tells, without the rows that it shows."""
+    told: list[Compared] = []
+    with pytest.raises(Previewed):
+        finish(load.stage(shuffled=True).work(), LoadCallbacks(on_compared=told.append))
+    assert [len(rows) for rows in told[0].first.values()] == [
+        min(10, count) for count in (told[0].new, told[0].changed, told[0].missing)
+    ]
+    return replace(told[0], first={})
+
+
 def stored(database: Address) -> list[str]:
     return sorted(map(repr, rows_of(database, "SELECT * FROM t")))
 
@@ -189,8 +202,12 @@ def test_table_counts_and_triggers_are_those_of_the_model(database: Address, sou
         mapping = [ColumnMapping(name, ("NA",)) for name in case.columns]
         options = {"missing": "keep"} if case.keep else {}
         rejecting = {"on_error": "reject"} if mode == "update" else {"stop_if": "deleted>100%"}
-        load = planned(database, source("".join(f"{each}\n" for each in lines)), mode, *mapping, **options, **rejecting)
-        load.stage(shuffled=True)
+        path = source("".join(f"{each}\n" for each in lines))
+        assert (
+            previewed(planned(database, path, mode, *mapping, **options, **rejecting, preview=True)) == case.compared()
+        )
+        assert stored(database) == before, seed
+        load = planned(database, path, mode, *mapping, **options, **rejecting).stage(shuffled=True)
         assert load.staged == Tally(len(case.taken), rejected=len(case.file) - len(case.taken)), seed
         if case.held:
             with pytest.raises(TargetProblem, match="point at rows that would go"):

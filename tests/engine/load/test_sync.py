@@ -116,6 +116,20 @@ class TestSync:
         with pytest.raises(TargetProblem, match=r"does not take a change.*Duplicate entry 'c'"):
             synced(database, source("2,c\n4,a\n"), "id", "name", key="PRIMARY")
 
+    def test_numbers_generated_and_invisible_columns_stay_the_servers(self, database: Address, source):
+        given(
+            database,
+            "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, sku VARCHAR(9) NOT NULL UNIQUE, price INT,"
+            " twice INT AS (price * 2) STORED, half INT AS (price / 2), note VARCHAR(9) DEFAULT 'new'"
+            " INVISIBLE, CHECK (twice < 100), CHECK (note <> 'bad'))",
+            "INSERT INTO t (n, sku, price, note) VALUES (5, 'a', 1, 'x'), (6, 'b', 2, 'y'), (9, 'c', 3, 'z')",
+        )
+        assert synced(database, source("b,20\na,1\nd,4\n"), "sku", "price") == Tally(1, 1, 0, 0, 1)
+        found = rows_of(database, "SELECT n, sku, price, twice, half, note FROM t ORDER BY n")
+        assert found == [(5, "a", 1, 2, 1, "x"), (6, "b", 20, 40, 10, "y"), (10, "d", 4, 8, 2, "new")]
+        with pytest.raises(TargetProblem, match="does not take a change"):
+            synced(database, source("b,50\na,1\nd,4\n"), "sku", "price")
+
     def test_triggers_fire_once_for_each_row_that_is_written(self, database: Address, source):
         given(
             database,
