@@ -78,8 +78,10 @@ def compared_lines(compared: Mapping[str, Any] | None, *, written: bool) -> Iter
         yield (
             f"Of the file's rows {compared['new']:,} are new, {compared['changed']:,} change a row, and"
             f" {compared['unchanged']:,} are equal to one; {compared['repeated']:,} have a key that comes again later."
-            f" The table has {compared['missing']:,} more, of which {compared['deleted']:,} would be deleted."
         )
+    if not written and compared["missing"]:
+        gone = compared["deleted"]
+        yield f"The table has {compared['missing']:,} more, of which {gone:,} would be deleted."
     if compared["columns"]:
         changed = ", ".join(f"{name} {rows:,}" for name, rows in compared["columns"].items())
         yield f"Changed rows by column: {changed}"
