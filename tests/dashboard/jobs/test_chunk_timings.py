@@ -17,7 +17,7 @@ def test_chunk_timings_in_words_a_chart_and_a_table(browser, db):
     page = browser.get(reverse("job_timings", args=[job.pk])).text
     assert "The median of 12 chunks is 0.83 s." in page
     assert re.search(r"The slowest, chunk 7, took 3.31 s, 3.99 times as long, 2.50 s of it in\s+<em>Commit</em>", page)
-    assert "1 was retried. Of 1 some rows were rejected." in page
+    assert "1 was retried. 1 had rejected rows." in page
     assert reverse("job_problem_chunks", args=[job.pk, 7, 7]) in page
     chart = json.loads(re.search(r'id="timings-data"[^>]*>(.*?)</script>', page)[1])
     assert chart["points"][7] == [7, 7, [0.01, 0, 0, 0.8, 0, 2.5], 3.31, 1, 4]
