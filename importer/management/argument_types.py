@@ -20,7 +20,7 @@ from importer.engine.tuning.value_syntax import read_values
 PLAIN = "plain"
 # The words of a mapping after its column, and a value with what replaces it. A NULL marker has no escapes.
 _WORDS = re.compile(r"null=[^,]*|(?:\\.|[^,])+", re.DOTALL)
-_REPLACEMENT = re.compile(r"((?:\\.|[^>\\])*)>((?:\\.|[^\\])*)", re.DOTALL)
+_REPLACEMENT = re.compile(r"((?:\\.|[^>\\])*)>((?:\\.|[^>\\])*)", re.DOTALL)
 _LOOKUP = re.compile(r"lookup\(([^()]*)\)")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 WRITTEN = {r"\t": "\t", r"\\": "\\"}

@@ -75,9 +75,10 @@ def compared_lines(compared: Mapping[str, Any] | None, *, written: bool) -> Iter
     if not compared:
         return
     if not written:
+        again = f"; {compared['repeated']:,} have a key that comes again later" if compared["repeated"] else ""
         yield (
             f"Of the file's rows {compared['new']:,} are new, {compared['changed']:,} change a row, and"
-            f" {compared['unchanged']:,} are equal to one; {compared['repeated']:,} have a key that comes again later."
+            f" {compared['unchanged']:,} are equal to one{again}."
         )
     if not written and compared["missing"]:
         gone = compared["deleted"]

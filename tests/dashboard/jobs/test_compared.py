@@ -25,7 +25,7 @@ def page(browser, job: ImportJob) -> str:
 def test_a_preview_shows_counts_and_first_rows_and_is_listed_as_one(browser, user):
     job = make_job(Status.CANCELLED, previewed_at=timezone.now(), compared_json=COMPARED, scan_finished=True)
     html = page(browser, job)
-    assert "1 are new, 2 change a row, 3 are equal to one, and 4 have a key that comes again later" in html
+    assert "1 are new, 2 change a row, and 3 are equal to one; 4 have a key that comes again later" in html
     assert "The table has 5 more, of which 5 would be deleted" in html
     assert "<code>&lt;one&gt;</code> → <code>eins</code>" in html
     assert "name NULL" in html

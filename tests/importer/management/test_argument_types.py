@@ -45,7 +45,7 @@ def test_a_field_mapping_has_values_that_are_replaced():
         ("", "none"),
         ("gone", ""),
     )
-    assert field_mapping(r"a=b:x\,y>a\>b\\,\null=1>2>3,\date=x>y,date=%Y") == FieldOverride(
+    assert field_mapping(r"a=b:x\,y>a\>b\\,\null=1>2\>3,\date=x>y,date=%Y") == FieldOverride(
         "a", "b", None, None, "%Y", (("x,y", "a>b\\"), ("null=1", "2>3"), ("date=x", "y"))
     )
 
@@ -72,7 +72,7 @@ def test_a_generated_column_has_a_text_or_a_source():
         *((percent, text) for text in ("", "-1", "101", "100.1", "nan", "1e1", "½", "%")),
         *(
             (field_mapping, text)
-            for text in ("a", "=b", "a=b:sleep(1)", "a=b:trim decimal-comma", "a=b:@x", "a=b:x>1,x>2")
+            for text in ("a", "=b", "a=b:sleep(1)", "a=b:trim decimal-comma", "a=b:@x", "a=b:x>1,x>2", "a=b:x>1:y>2")
         ),
         *((generated_column, text) for text in ("a", "=1", "a=@now", "a=@", "a=@text")),
         *((bounded(1, 64), text) for text in ("", "0", "65", "two", "²")),
