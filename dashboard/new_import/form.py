@@ -68,8 +68,9 @@ class NewImportForm:
         """The decisions that the user has made: by fields of the form, or all by a preset or an earlier import."""
         values = stated_positions(self.answered, "read", "trim", "format", "null")
         keys = {f"format:{field_name(header, number)}" for number in values if number < len(header)}
-        listed = stated_positions(self.answered, "values")
-        keys |= {f"values:{field_name(header, number)}" for number in listed if number < len(header)}
+        for kind in ("values", "lookup"):
+            chosen = stated_positions(self.answered, kind)
+            keys |= {f"{kind}:{field_name(header, number)}" for number in chosen if number < len(header)}
         keys |= {"match"} & self.answered
         return Stated(whole_format, whole_mapping, frozenset(keys), stated_positions(self.answered, "column"))
 

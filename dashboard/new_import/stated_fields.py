@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from dashboard.fields.format_fields import FORMAT_FIELDS
 from dashboard.new_import.null_markers import show_markers
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, ValueList, field_name
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, Lookup, ValueList, field_name
 from importer.engine.source.decisions import Answer, Decision
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def shown_mapping(mapping: ColumnMapping, number: int) -> dict[str, str]:
         **_of_column("datetime_format", mapping.datetime_format, number),
         **_of_column("null_markers", mapping.null_markers, number),
         **_of_column("values", mapping.values, number),
-        f"lookup_{number}": mapping.lookup.text if mapping.lookup else "",
+        **_of_column("lookup", mapping.lookup, number),
     }
 
 
@@ -92,6 +92,8 @@ def _of_column(name: str, value: object, number: int) -> dict[str, str]:
     if name == "null_markers":
         assert isinstance(value, tuple)
         return {f"null_{number}": show_markers(value)}
+    if name == "lookup":
+        return {f"lookup_{number}": value.text if isinstance(value, Lookup) else ""}
     if name == "values":
         assert isinstance(value, tuple)
         return {f"values_{number}": show_values(value)}

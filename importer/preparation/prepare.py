@@ -233,6 +233,7 @@ class _Look:
         mapping = context.looked_up(self.connection, _mapping(request, joined.profile, context))
         context = context.with_suggested_null(joined.profile, mapping, request.null_markers, request.overrides)
         reading = _reading(self.source, request, joined.profile, context, mapping)
+        reading = context.asking_for_lookups(self.connection, reading, joined.profile, mapping, request)
         return _SourceRead(joined.profile, joined.files, mapping, reading, context, table, added, server_file)
 
     @cached_property

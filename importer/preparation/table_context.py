@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from importer.access.policy import require
+from importer.access.policy import may_now, require
 from importer.engine.errors import Problem, TableExists, TargetProblem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn, overrides_by_position
 from importer.engine.mapping.new_table.filled_columns import add_filled_columns
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
 from importer.engine.mapping.suggest import with_suggested_null
+from importer.engine.mapping.warnings import named_fields
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.sign_in.own_tables import refuse_table
@@ -17,6 +18,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.preflight.load_rights import check_rights
+from importer.engine.reading.reading import Reading
 from importer.engine.schema.added_columns import missing_from, with_added
 from importer.engine.schema.column_names import may_exist
 from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_dependencies
@@ -85,6 +87,27 @@ class TableContext:
         for lookup in filter(None, (each.lookup for each in mapping)):
             require(Level.LOOK, self.target, lookup.schema or self.table.schema, lookup.table)
         return resolved(connection, self.table, mapping, is_new=self.new_table is not None)
+
+    def asking_for_lookups(
+        self,
+        connection: Connection,
+        reading: Reading,
+        profile: Profile,
+        mapping: Sequence[ColumnMapping],
+        request: ImportRequest,
+    ) -> Reading:
+        """The reading, with a question for each column whose field has names instead of numbers."""
+        stated = request.statements(profile)
+        named = [] if self.new_table or stated.mapping else named_fields(profile, self.table, mapping, stated.formats)
+        if not named:
+            return reading
+        from importer.engine.preflight.lookups import lookup_questions
+
+        def may_look(schema: str, table: str) -> bool:
+            return may_now(Level.LOOK, self.target, schema, table)
+
+        asked = lookup_questions(connection, profile, self.table, mapping, named, may_look)
+        return replace(reading, decisions=(*reading.decisions, *stated.settle(asked)))
 
     def planning_context(self, key: UUID, source: SourceFacts, options: Options) -> PlanningContext:
         """The context for the plan of the job with this key, as far as target and file decide it."""

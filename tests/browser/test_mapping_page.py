@@ -118,16 +118,22 @@ def test_values_are_replaced_in_the_grid_and_arrive(opened, upload: SourceFile, 
 def test_names_are_looked_up_in_the_grid_and_arrive(opened, upload: SourceFile, database: Address, tmp_path: Path):
     run_sql(
         database,
-        "CREATE TABLE team (id INT PRIMARY KEY, name VARCHAR(20))",
+        "CREATE TABLE team (id INT PRIMARY KEY, name VARCHAR(20) UNIQUE)",
         "INSERT INTO team VALUES (7, 'Sales'), (8, 'Support')",
         "CREATE TABLE people (id INT, team INT, FOREIGN KEY (team) REFERENCES team (id))",
     )
     source = registered(tmp_path / "people.csv", "id,team\n1,sales\n2,Support\n3,Nobody\n")
     page = opened(reverse("new_source", args=[source.key]))
+    page.get_by_role("button", name="the number of the row of team with that name").click()
+    expect(page.get_by_role("cell", name="7", exact=True)).to_have_class("converted")
     open_format(page, "team")
+    expect(page.get_by_label("team is looked up in")).to_have_value("team.name")
+    page.get_by_label("team is looked up in").fill("")
+    page.get_by_label("team is looked up in").blur()
+    expect(cell(page, "Support")).to_have_class("bad")
     page.get_by_label("team is looked up in").fill("team.name")
     page.get_by_label("team is looked up in").blur()
-    expect(page.get_by_role("cell", name="7", exact=True)).to_have_class("converted")
+    expect(page.get_by_role("cell", name="8", exact=True)).to_have_class("converted")
     expect(cell(page, "Nobody")).to_have_class("bad")
     page.get_by_role("button", name="Import ").first.click()
     page.wait_for_url("**/jobs/**")

@@ -6,6 +6,7 @@ Keys of a case, with what is meant without them:
   `zipped`: the files of a ZIP archive by their names.
 - `encoding` (UTF-8), `bom`, `end` (lf, crlf, cr), `chop` (no line end at the end): how the text becomes bytes.
 - `repeat` lines from `line` (%d: the number) and then `tail` below the text.
+- `parent`: the columns of a table team, which the table may reference.
 - `table`: its columns; without it the import makes the table. `before`: a statement on it. `zone`: of the server.
 - `flags`: of `import_csv`.
 - `rows`: the table's rows afterwards, a line each, values between `sep` (|); \N is NULL, ¶ a line end inside a value.
@@ -72,6 +73,7 @@ class Case:
     repeat: int = 0
     line: str = ""
     tail: str = ""
+    parent: str = ""
     table: str = ""
     before: str = ""
     zone: str = ""

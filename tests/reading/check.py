@@ -45,6 +45,8 @@ def check(case: Case, database: Address, folder: Path) -> Imported | None:
     path = folder / "input.csv"
     path.write_bytes(case.content)
     with connect(database) as connection:
+        if case.parent:
+            execute(connection, f"CREATE TABLE team ({case.parent}) CHARACTER SET utf8mb4")
         if case.table:
             execute(connection, f"CREATE TABLE t ({case.table}) CHARACTER SET utf8mb4")
         if case.before:

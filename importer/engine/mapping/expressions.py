@@ -32,7 +32,8 @@ LONGEST = 20_000
 
 def is_plain(mapping: ColumnMapping) -> bool:
     """Whether the field's text goes into the column unchanged."""
-    return not any((mapping.null_markers, mapping.datetime_format, mapping.transforms, mapping.values, mapping.lookup))
+    converted = mapping.datetime_format or mapping.transforms or mapping.values or mapping.lookup
+    return not (converted or mapping.null_markers)
 
 
 def without_markers(mapping: ColumnMapping, type_: ColumnType) -> ColumnMapping:

@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.readings import Fits, count_mismatches, non_null_values
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.profile.profile import Profile
@@ -109,6 +110,21 @@ def _mismatch_notes(values: Counter[str], mapping: ColumnMapping, column: Column
         f"{column.name}: {count:,} of {count_of(values.total(), 'value')} {'does' if count == 1 else 'do'} not fit"
         f" {column.type}, such as {shortened(first)}: {they}, unless read in another way{named}."
     ]
+
+
+def named_fields(
+    profile: Profile, table: Table, mapping: Sequence[ColumnMapping], stated: Collection[int]
+) -> list[int]:
+    """The fields (from 0) for columns of whole numbers without a number in the sample, but of `stated` formats."""
+    found = []
+    for number, each in enumerate(mapping):
+        integer = each.column and table.column(each.column).column_type.family is Family.INTEGER
+        if integer and number not in stated and not (each.lookup or each.values or each.datetime_format):
+            values = non_null_values(profile, number, each)
+            reads = _reading(each, table.column(each.column))
+            if values and reads and not any(map(reads, values)):
+                found.append(number)
+    return found
 
 
 def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:

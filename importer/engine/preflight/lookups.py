@@ -1,17 +1,25 @@
 """Finds what a lookup of a mapping reads: the parent, its column, and the number of its rows that the column takes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.mapping.columns import ColumnMapping, Lookup
+from importer.engine.mapping.columns import ColumnMapping, Lookup, field_name
 from importer.engine.mapping.lookups import buckets_for
+from importer.engine.mapping.readings import MOST_SHOWN, non_null_values, trimmed
 from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table, count_rows, read_table
+from importer.engine.source.decisions import Answer, Decision, Standing
+from importer.engine.source.profile.profile import Profile
+from importer.engine.source.records.row_error import shortened
 from importer.engine.target.privileges import account, grant_on_table, lacks_privilege
+from importer.engine.units import count_of
 
 MOST_ROWS = 1_000_000
+# Different texts of the sample that are looked for.
+MOST_TEXTS = 100
 _PARENTS = (
     "SELECT REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME"
     " FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND COLUMN_NAME = %s"
@@ -81,6 +89,56 @@ def _resolved(connection: Connection, table: Table, column: Column, lookup: Look
         buckets_for(rows),
         parent.schema,
     )
+
+
+def lookup_questions(
+    connection: Connection,
+    profile: Profile,
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    named: Sequence[int],
+    may_look: Callable[[str, str], bool],
+) -> Iterator[Decision]:
+    """A guess for each of the `named` fields, if a parent of its column has half of its values in a unique column.
+
+    `may_look`: whether the person may see a table, by schema and name.
+    """
+    for number in named:
+        column, name = table.column(mapping[number].column), field_name(profile.header, number)
+        texts = list(trimmed(non_null_values(profile, number, mapping[number])))[:MOST_TEXTS]
+        for schema, parent, _ in fetch_all(connection, _PARENTS, (table.schema, table.name, column.name)):
+            if may_look(schema, parent) and not lacks_privilege(connection, schema, parent, "SELECT"):
+                for unique, count in _having(connection, read_table(connection, schema, parent), texts):
+                    lookup = Lookup(parent, unique, "" if schema == table.schema else schema)
+                    yield _question(name, column.name, lookup, texts, count)
+
+
+def _having(connection: Connection, parent: Table, texts: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """The first unique column of texts that has at least half of these texts, and how many."""
+    for key in parent.keys:
+        unique = key.unique and not key.prefixed and len(key.columns) == 1 and key.columns[0] in parent.column_names
+        if not unique or parent.column(key.columns[0]).column_type.family is not Family.CHARACTER:
+            continue
+        name, given = quote_name(key.columns[0]).replace("%", "%%"), ", ".join(["%s"] * len(texts))
+        of_parent = quote_table(parent.schema, parent.name).replace("%", "%%")
+        (count,) = fetch_row(connection, f"SELECT COUNT(*) FROM {of_parent} WHERE {name} IN ({given})", texts)
+        if 2 * count >= len(texts):
+            yield key.columns[0], int(count)
+            return
+
+
+def _question(name: str, column: str, lookup: Lookup, texts: Sequence[str], count: int) -> Decision:
+    evidence = (
+        f"{name}: {shortened(texts[0])} is no number for {column}; {lookup.table} has {count:,} of"
+        f" {count_of(len(texts), 'value')} as its {lookup.column}."
+    )
+    flag, shown = f"--map '{name}={column}:", tuple(texts[:MOST_SHOWN])
+    found = f"the number of the row of {lookup.table} with that {lookup.column}"
+    answers = (
+        Answer("as they are: bad rows", f"{flag}plain'", (("lookup", None),), shown),
+        Answer(found, f"{flag}{lookup.words}'", (("lookup", lookup),), shown),
+    )
+    return Decision("lookup", "as they are", Standing.GUESSED, evidence, name, answers)
 
 
 def _column(parent: Table, name: str) -> Column:
