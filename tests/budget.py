@@ -44,11 +44,11 @@ BUDGET = (
     Part("importer", (".py",), 42_589, without=("importer/engine",)),
     Part("dashboard", (".py",), 20_600),
     Part("millrace_client", (".py",), 1_184),
-    Part("templates", (".html", ".txt"), 4_662),
+    Part("templates", (".html", ".txt"), 4_667),
     Part("static", (".js", ".css"), 5_952, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_348),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 83_111),
+    Part("tests", (".py", ".js", ".ts", ".go"), 83_120),
 )
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from importer.engine.errors import TooManyChanges
 from importer.engine.load.outcome import Compared
 from importer.engine.stored import to_json
 from importer.models import ImportJob
@@ -40,3 +41,11 @@ def test_a_load_shows_the_changes_by_column_alone(browser, user):
     assert "Changed rows by column: name 2" in html
     assert "<span>deleted from the table</span>" in html
     assert "are new" not in html
+
+
+def test_what_a_limit_stopped_is_not_offered_to_be_stopped_again(browser, user):
+    problem = TooManyChanges("100 rows would be deleted.")
+    html = page(browser, make_job(Status.FAILED, problem=problem, compared_json=COMPARED, scan_finished=True))
+    assert 'class="btn btn-primary" id="job-edit"' in html
+    assert 'class="dropdown-item" id="job-retry"' in html
+    assert html.count('id="job-retry"') == 1
