@@ -127,13 +127,13 @@ def lines(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def together(request: HttpRequest) -> HttpResponse:
-    """Read the uploads of these keys (`also`, with commas between, after `key`) as one file, in one import.
+    """Read the uploads of these keys (`also`, with commas between, after `first_file`) as one file, in one import.
 
-    With `members`, all files of the archive `key`. The page of the one file has the target, table and options that were
-    sent.
+    With `members`, all files of the archive `first_file`. The page of the one file has the target, table and options
+    that were sent.
     """
     members = bool(request.POST.get("members"))
-    keys = [request.POST.get("key", ""), *([] if members else request.POST.get("also", "").split(","))]
+    keys = [request.POST.get("first_file", ""), *([] if members else request.POST.get("also", "").split(","))]
     known = {str(each.key): each for each in uploads.importable_by(request.user).filter(key__in=filter(is_key, keys))}
     try:
         chosen = [known[key] for key in keys if key in known]

@@ -88,7 +88,7 @@ def test_all_files_of_an_archive_are_read_as_one(client, ann, connection):
     packed = SourceFile.objects.get(name="all.zip")
     shown = client.get(reverse("new_source", args=[packed.key])).content.decode()
     assert "all files, read as one" in shown
-    client.post(reverse("new_together"), {"key": str(packed.key), "members": "all"})
+    client.post(reverse("new_together"), {"first_file": str(packed.key), "members": "all"})
     assert [each.name for each in SourceFile.objects.get(file_count=2).files] == ["a.csv", "b.csv"]
 
 
@@ -186,8 +186,9 @@ def keys(ann, tmp_path) -> list[str]:
 
 
 def test_uploads_are_read_as_one_with_the_target_table_and_options_that_were_chosen(client, keys):
-    chosen = {"target": "7", "table": "shop.orders", "on_error": "reject", "max_rejects": "7", "parallelism": ""}
-    answer = client.post(reverse("new_together"), {"key": keys[0], "also": keys[1], "shown": "{}", **chosen})
+    # One option has the name of what a file is known by.
+    chosen = {"target": "7", "table": "shop.orders", "max_rejects": "7", "parallelism": "", "key": "sku"}
+    answer = client.post(reverse("new_together"), {"first_file": keys[0], "also": keys[1], "shown": "{}", **chosen})
     whole = SourceFile.objects.get(file_count=2)
     assert [each.name for each in whole.files] == ["a.csv", "b.csv"]
     address = urlsplit(answer["Location"])
@@ -197,6 +198,6 @@ def test_uploads_are_read_as_one_with_the_target_table_and_options_that_were_cho
 
 def test_uploads_that_cannot_be_read_as_one_stay_on_their_page(client, keys):
     also = f"{keys[1]},{keys[0]}"
-    answer = client.post(reverse("new_together"), {"key": keys[0], "also": also}, follow=True)
+    answer = client.post(reverse("new_together"), {"first_file": keys[0], "also": also}, follow=True)
     assert "The file is named twice." in answer.content.decode()
     assert [str(each.source.key) for each in answer.context["batch"].others] == [keys[1]]
