@@ -72,7 +72,7 @@ def test_a_type_that_is_chosen_for_ambiguous_dates_asks_for_their_format(opened,
     expect(page.get_by_label("Type of day")).to_have_value("varchar(16)")
     page.get_by_label("Type of day").fill("date")
     page.get_by_label("Type of day").blur()
-    page.get_by_role("button", name="%d/%m/%Y").click()
+    page.get_by_role("button", name="31/12/2026 (day/month/year)").click()
     expect(page.get_by_label("Date and time format of day")).to_have_value("%d/%m/%Y")
     page.get_by_role("button", name="into").click()
     page.wait_for_url("**/jobs/**")
