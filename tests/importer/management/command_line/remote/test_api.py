@@ -18,8 +18,9 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from importer.access import limits, places
-from importer.models import AccessToken, AnsweredRequest, ImportJob, LimitCount, SourceFile, Target
+from importer.access import limits, places, tokens
+from importer.management.command_line.remote.there import There
+from importer.models import AccessToken, AnsweredRequest, ImportJob, LimitCount, Scope, SourceFile, Target
 from importer.sources import parts
 from importer.sources.continuing import LEFT_AFTER, READ_AT_ONCE, BeingCompared
 from importer.sources.uploads import begin_upload, finish, locked
@@ -31,6 +32,7 @@ from millrace_client.problems import NotLoaded, Problem, ServerProblem, ServerUn
 from millrace_client.uploads import PART_TYPE, VERSION, Upload
 from tests.dashboard.job_data import make_job
 from tests.importer.management.command_line.remote.conftest import CREATE, INTO, ROWS, rows
+from tests.people import admin
 from tests.proxy import Loss, proxy
 from tests.stack import wait_until
 from tests.targets import target_with
@@ -80,7 +82,9 @@ def test_an_import_whose_answer_is_lost_is_started_once(web, token, target, orde
     assert [each.pk for each in ImportJob.objects.all()] == [begun["job"]]
 
 
-def test_a_request_that_is_not_answered_yet_is_waited_for_from_then_on(millrace, silent, orders, monkeypatch):
+def test_a_request_that_is_not_answered_yet_is_waited_for_from_then_on(web, silent, orders, monkeypatch):
+    # An admin, who is told of a closed port at once.
+    millrace = There(web.url, tokens.make(admin("root"), "nightly", 30, Scope.values)[1])
     wanted = {"file": millrace.upload(orders), **INTO}
     for module in (api, http):
         monkeypatch.setattr(module, "SILENT_SECONDS", 1.0)
