@@ -5,6 +5,7 @@ that the system allows to a process. When it ends, it waits for idle connections
 """
 
 import asyncio
+from itertools import islice
 from typing import ClassVar
 
 from django.conf import settings
@@ -18,6 +19,8 @@ from config.serving.front import Front
 IDLE_SECONDS = 620
 # With so many open connections of a process, each new one closes an idle one. Many systems allow 1,024 open files.
 CROWDED = 500
+# The newest ones may be about to send their request: of so many none is closed for others.
+ABOUT_TO_SEND = 50
 
 
 class Protocol(ASGIProtocol):
@@ -31,7 +34,8 @@ class Protocol(ASGIProtocol):
         super().connection_made(transport)
         self._keepalive = IDLE_SECONDS
         if len(self.open) >= CROWDED:
-            for oldest in self.idle()[:1]:
+            older = islice(self.open, len(self.open) - ABOUT_TO_SEND)
+            if oldest := next((each for each in older if each.is_idle), None):
                 oldest.close()
         self.open[self] = None
         self._keepalive_handle = self.worker.loop.call_later(settings.BODY_GRACE_SECONDS, self._keepalive_timeout)

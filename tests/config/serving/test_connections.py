@@ -58,3 +58,13 @@ def test_in_a_crowd_each_new_connection_closes_the_oldest_idle_one(site: WebSite
         connections[2].setblocking(False)
         with pytest.raises(BlockingIOError):
             connections[2].recv(1)
+
+
+def test_in_a_crowd_of_requests_the_newest_connections_can_still_send_theirs(site: WebSite):
+    with ExitStack() as kept:
+        for _ in range(worker.CROWDED):
+            request = kept.enter_context(begin_request(site, "POST", "/login/", 500, b"", FORM))
+            assert answer_of(request).startswith("HTTP/1.1 100")
+        first, _ = (kept.enter_context(site.connect()) for _ in range(2))
+        first.sendall(f"HEAD /healthz HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n\r\n".encode())
+        assert answer_of(first).startswith("HTTP/1.1 200")
