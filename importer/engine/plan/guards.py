@@ -23,7 +23,8 @@ class Guard:
     percent: bool
 
     def __str__(self) -> str:
-        return f"{self.count}>{self.most:g}{'%' if self.percent else ''}"
+        most = f"{self.most:.6f}".rstrip("0").rstrip(".")
+        return f"{self.count}>{most}{'%' if self.percent else ''}"
 
     def allows(self, rows: int, of: int) -> bool:
         """Whether so many rows may be, of `of` that are compared; without any to compare, every share may."""
@@ -47,16 +48,19 @@ def read_guards(text: str) -> tuple[Guard, ...]:
 
 def beyond(text: str, counts: Mapping[str, int], of: int, table: str, where: str) -> TooManyChanges | None:
     """The problem if one of the `counts` is beyond a limit, else None; `of` rows of the table are compared."""
-    for guard in read_guards(text):
+    guards = read_guards(text)
+    for guard in guards:
         rows = counts[guard.count]
         if not guard.allows(rows, of):
             words = {"new": "be new", "changed": "be changed", "deleted": "be deleted"}[guard.count]
             share = f" ({rows / of:.1%})" if of else ""
+            others = [str(each) for each in guards if each.count != guard.count]
+            wider = ", ".join((*others, f"{guard.count}>{rows}"))
             return TooManyChanges(
                 f"{count_of(rows, 'row')}{share} would {words}, where the table has {of:,} to compare:"
                 f" more than {guard} allows.",
                 where=where,
                 advice=f"{table} is unchanged. Look whether the file is whole. If it is right, load it with a wider"
-                f" limit: --stop-if '{guard.count}>{rows}'.",
+                f" limit: --stop-if '{wider}'.",
             )
     return None

@@ -168,7 +168,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "--stop-if",
         "Stop if",
         "With --mode update or sync: change nothing if more rows than this would be new, changed or deleted, such as"
-        f" 'deleted>5%, changed>1000' (default: {DEFAULT_GUARD} with sync)",
+        f" 'deleted>5%, changed>1000' (with sync also {DEFAULT_GUARD}, unless deleted rows have another limit)",
         group=Group.MODE,
         unset=f"{DEFAULT_GUARD} in mode sync",
         hints={"": f"Limits of new, changed or deleted rows: deleted>5%, changed>1000. In mode sync {DEFAULT_GUARD}."},

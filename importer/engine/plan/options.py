@@ -33,7 +33,7 @@ class Options:
     DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `key` is that by which a mode that compares finds
     rows, its name or its columns; "" is the primary key, or the only other one. `missing` "keep" leaves the rows that
     the file of mode sync does not have. `stop_if` are limits (guards.py) beyond which a mode that compares changes
-    nothing; "" are those of the mode. `preview` compares, and changes nothing. `rounding` concerns rows with a number,
+    nothing; sync has one of deleted rows, unless `stop_if` has. `preview` compares, and changes nothing. `rounding` concerns rows with a number,
     a time or a text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them.
 
     `time_zone` is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump,
@@ -102,8 +102,11 @@ class Options:
 
     @property
     def guards(self) -> str:
-        """The limits that hold: those that are asked for, or those of the mode."""
-        return self.stop_if or (DEFAULT_GUARD if self.mode == "sync" and self.missing == "delete" else "")
+        """The limits that hold: those that are asked for, and that of deleted rows unless it is among them."""
+        deletes = self.mode == "sync" and self.missing == "delete"
+        if deletes and not any(each.count == "deleted" for each in read_guards(self.stop_if)):
+            return ", ".join(filter(None, (self.stop_if, DEFAULT_GUARD)))
+        return self.stop_if
 
     def appending(self) -> "Options":
         """The options for adding the rows to the table that is there, without those that only other modes have."""

@@ -59,6 +59,14 @@ class TestSync:
             synced(database, path, "id", "name", stop_if=limit)
         assert synced(database, path, "id", "name", stop_if="new>2, changed>50%") == Tally(2, 2, 0, 0, 2)
 
+    def test_limits_of_other_rows_leave_that_of_deleted_rows_in_force(self, database: Address, source):
+        given(database, PEOPLE, FOUR)
+        with pytest.raises(TooManyChanges) as stopped:
+            synced(database, source(""), "id", "name", stop_if="changed>1234567, new>0.5%")
+        assert "more than deleted>10% allows" in stopped.value.what
+        assert stopped.value.advice.endswith("--stop-if 'changed>1234567, new>0.5%, deleted>4'.")
+        assert len(rows_of(database)) == 4
+
     def test_an_empty_table_is_filled(self, database: Address, source):
         given(database, PEOPLE)
         assert planned(database, source("1,a\n2,b\n1,c\n"), "sync", "id", "name").stage().finish() == Tally(
