@@ -39,7 +39,7 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_815),
-    Part("importer/engine", (".py",), 42_018),
+    Part("importer/engine", (".py",), 42_025),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 42_589, without=("importer/engine",)),
     Part("dashboard", (".py",), 20_600),
@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 5_952, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_348),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 83_135),
+    Part("tests", (".py", ".js", ".ts", ".go"), 83_163),
 )
 
 

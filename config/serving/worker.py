@@ -19,7 +19,7 @@ from config.serving.front import Front
 IDLE_SECONDS = 620
 # With so many open connections of a process, each new one closes an idle one. Many systems allow 1,024 open files.
 CROWDED = 500
-# The newest ones may be about to send their request: of so many none is closed for others.
+# How many of the newest connections are never closed for others: they may be about to send a request.
 ABOUT_TO_SEND = 50
 
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from tests.tcp_server import tcp_server
+
 PAUSE = 0.02  # seconds between two bytes, which no time-out of a read notices
 
 
@@ -30,15 +32,5 @@ def slow_after(port: int, quick: int) -> Iterator[int]:
                 server.sendall(data)
             server.shutdown(socket.SHUT_RDWR)
 
-    def serve() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=attend, args=(listener.accept()[0],), daemon=True).start()
-
-    listener = socket.create_server(("127.0.0.1", 0))
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
+    with tcp_server(attend) as found:
+        yield found

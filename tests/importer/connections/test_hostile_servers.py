@@ -2,7 +2,6 @@
 
 import random
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from importer.engine.errors import Problem
 from importer.engine.units import MIB
 from importer.models import SourceConnection
 from importer.sources.store import s3_client
+from tests.tcp_server import tcp_server
 
 pytestmark = pytest.mark.django_db
 
@@ -72,18 +72,8 @@ def serving(kind: str) -> Iterator[tuple[int, bytearray]]:
             while part := client.recv(65_536):
                 received.extend(part)
 
-    def serve() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=attend, args=(listener.accept()[0],), daemon=True).start()
-
-    listener = socket.create_server(("127.0.0.1", 0))
-    threading.Thread(target=serve, daemon=True).start()
-    try:
-        yield listener.getsockname()[1], received
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
+    with tcp_server(attend) as port:
+        yield port, received
 
 
 def connection_to(kind: str, port: int) -> SourceConnection:

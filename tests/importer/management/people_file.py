@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.core.management import call_command
+
 from config.contracts.documents import REPORT
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.models import Target
@@ -20,3 +22,9 @@ def report_of(printed: str) -> dict[str, Any]:
     report = read(printed)
     assert report["schema"] == REPORT.schema
     return report
+
+
+def run(capsys, *args: str) -> str:
+    """Run the command in this process; its output."""
+    call_command("import_csv", *args)
+    return capsys.readouterr().out
