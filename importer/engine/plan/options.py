@@ -33,8 +33,9 @@ class Options:
     DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `key` is that by which a mode that compares finds
     rows, its name or its columns; "" is the primary key, or the only other one. `missing` "keep" leaves the rows that
     the file of mode sync does not have. `stop_if` are limits (guards.py) beyond which a mode that compares changes
-    nothing; sync has one of deleted rows, unless `stop_if` has. `preview` compares, and changes nothing. `rounding` concerns rows with a number,
-    a time or a text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them.
+    nothing; sync has one of deleted rows, unless `stop_if` has. `preview` compares, and changes nothing. `rounding`
+    concerns rows with a number, a time or a text that would lose digits or trailing spaces: "notice" loads and counts
+    them, "reject" rejects them.
 
     `time_zone` is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump,
     otherwise the server's own. `verify` "full" reads every value back and compares it with the file.
