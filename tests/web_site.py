@@ -102,10 +102,24 @@ class WebSite:
 
     def kill(self) -> None:
         """Kill it with its children."""
-        own = psutil.Process(self._process.pid)
-        for process in [own, *own.children(recursive=True)]:
+        for process in [psutil.Process(self._process.pid), *self.children()]:
             process.kill()
         self._process.wait(timeout=PATIENCE)
+
+    def children(self) -> list[psutil.Process]:
+        """The processes that answer, which the first one has started."""
+        return psutil.Process(self._process.pid).children(recursive=True)
+
+    @contextmanager
+    def held_up(self) -> Iterator[None]:
+        """It accepts connections and answers nobody meanwhile."""
+        for process in self.children():
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in self.children():
+                process.resume()
 
     def connect(self) -> socket.socket:
         """A connection to the web server."""
