@@ -38,7 +38,7 @@ class Part:
 
 
 BUDGET = (
-    Part("config", (".py",), 2_815),
+    Part("config", (".py",), 2_857),
     Part("importer/engine", (".py",), 42_026),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 42_589, without=("importer/engine",)),
@@ -46,9 +46,9 @@ BUDGET = (
     Part("millrace_client", (".py",), 1_184),
     Part("templates", (".html", ".txt"), 4_667),
     Part("static", (".js", ".css"), 5_952, without=("static/vendor",)),
-    Part("bench", (".py", ".c"), 10_348),
+    Part("bench", (".py", ".c"), 10_357),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 83_163),
+    Part("tests", (".py", ".js", ".ts", ".go"), 83_221),
 )
 
 

@@ -18,6 +18,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from http.client import HTTPConnection
 from multiprocessing.connection import Connection
@@ -237,7 +238,11 @@ def _at(ordered: list[float], part: float) -> float:
 
 def _memory(server: psutil.Process) -> list[float]:
     """MiB of each process."""
-    return [each.memory_info().rss / 2**20 for each in server.children(recursive=True)]
+    sizes = []
+    for each in server.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # That of an errand ends with it.
+            sizes.append(each.memory_info().rss / 2**20)
+    return sizes
 
 
 def _in_words(memory: list[float]) -> str:

@@ -27,13 +27,17 @@ class Answer:
 async def send(port: int, request: Request, until: float) -> Answer | None:
     """Send the request on a connection of its own. None if the answer is not whole at `until` (the loop's time)."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    answer, sending = asyncio.create_task(_read(reader)), asyncio.create_task(_write(writer, request))
     try:
+        # A refusal may come before the whole body is sent.
         async with asyncio.timeout_at(until):
-            await _write(writer, request)
-            return await _read(reader)
+            return await answer
     except TimeoutError:
         return None
     finally:
+        for each in (answer, sending):
+            each.cancel()
+        await asyncio.gather(answer, sending, return_exceptions=True)
         writer.close()
 
 

@@ -5,7 +5,7 @@ of each cookie and token for the next request. Until then each cookie or token c
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -23,17 +23,17 @@ class Person:
     name: str = ""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Share:
-    free: asyncio.Semaphore
-    requests: int = 0
+    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+    running: int = 0
 
 
 @dataclass
 class Shares:
-    """Lets at most `most` requests of one person have a thread at a time; further ones wait, in their order.
+    """Lets at most `most` requests have a thread at a time, in equal shares of those who send any; each has one at least.
 
-    `cookie`: the name of the cookie that says who somebody is.
+    Further requests of a person wait, in their order. `cookie`: the name of the cookie that says who somebody is.
     """
 
     most: int
@@ -46,17 +46,32 @@ class Shares:
         """A thread's worth of the share of the request's person, from the time that it is free."""
         credentials = self._credentials(scope)
         owner = self._names.get(credentials, credentials)
-        share = self._shares.setdefault(owner, _Share(asyncio.Semaphore(self.most)))
-        share.requests += 1
+        share = self._shares.setdefault(owner, _Share())
+        turn = asyncio.get_running_loop().create_future()
+        share.waiting.append(turn)
+        self._give_turns()
         person = Person()
         try:
-            async with share.free:
-                yield person
+            await turn
+            yield person
         finally:
-            share.requests -= 1
-            if not share.requests:
+            if not turn.cancelled():
+                share.running -= 1
+            elif turn in share.waiting:
+                share.waiting.remove(turn)
+            if not share.running and not share.waiting:
                 del self._shares[owner]
+            self._give_turns()
             self._remember(credentials, person.name)
+
+    def _give_turns(self) -> None:
+        most = max(1, self.most // max(1, len(self._shares)))
+        for share in self._shares.values():
+            while share.waiting and share.running < most:
+                turn = share.waiting.popleft()
+                if not turn.cancelled():
+                    turn.set_result(None)
+                    share.running += 1
 
     def _remember(self, credentials: bytes, name: str) -> None:
         if not name:

@@ -21,7 +21,7 @@ IDLE_SECONDS = 620
 # With so many open connections of a process, each new one closes an idle one.
 CROWDED = 500
 # Seconds for which a new connection is never closed for others: it may be about to send a request.
-ABOUT_TO_SEND = 1
+ABOUT_TO_SEND = 5
 
 # Files and connections that a process may have open, where the system lets it.
 OPEN_FILES = 2**16

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from config.serving.shares import PERSON, Person
+from config.serving.shares import PERSON, Person, Shares
 from tests.config.serving.test_front import FakeClient, ask, front, in_time, scope
 
 
@@ -65,6 +66,35 @@ class TestShares:
             assert (await ask(served, of((b"authorization", b"ben 1")), FakeClient())).status == 200
             held.may.set()
             await asyncio.gather(*slow)
+
+        in_time(test)
+
+    def test_a_person_alone_has_all_and_each_of_two_a_half_from_the_next_request_on(self):
+        async def test() -> None:
+            shares, running, ends = Shares(4, "sid"), Counter[str](), {"ann": asyncio.Event(), "ben": asyncio.Event()}
+
+            async def request(name: str) -> None:
+                async with shares.taken(of((b"cookie", f"sid={name}".encode()))):
+                    running[name] += 1
+                    await ends[name].wait()
+                    running[name] -= 1
+
+            async def running_soon() -> dict[str, int]:
+                for _ in range(10):  # Turns of the loop: nothing else is awaited.
+                    await asyncio.sleep(0)
+                return dict(running)
+
+            own = [asyncio.create_task(request("ann")) for _ in range(8)]
+            assert await running_soon() == {"ann": 4}
+            others = [asyncio.create_task(request("ben")) for _ in range(8)]
+            assert await running_soon() == {"ann": 4, "ben": 2}
+            own[5].cancel()
+            ends["ben"].set()
+            await asyncio.gather(*others)
+            assert await running_soon() == {"ann": 4, "ben": 0}
+            ends["ann"].set()
+            await asyncio.gather(*own, return_exceptions=True)
+            assert [each.cancelled() for each in own].count(True) == 1
 
         in_time(test)
 
