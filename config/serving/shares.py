@@ -31,7 +31,7 @@ class _Share:
 
 @dataclass
 class Shares:
-    """Lets at most `most` requests have a thread at a time, in equal shares of those who send any; each has one at least.
+    """Lets at most `most` requests have a thread at a time, in equal shares of those who send any; each has one.
 
     Further requests of a person wait, in their order. `cookie`: the name of the cookie that says who somebody is.
     """
