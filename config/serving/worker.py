@@ -96,7 +96,7 @@ class Worker(gasgi.ASGIWorker):
 
     def run(self) -> None:
         """Serve. As many connections may wait to be accepted as gunicorn is told; asyncio alone lets 100 wait."""
-        vars(self.loop)["create_server"] = partial(self.loop.create_server, backlog=self.cfg.backlog)
+        self.loop.create_server = partial(self.loop.create_server, backlog=self.cfg.backlog)
         super().run()
 
     def handle_exit_signal(self) -> None:
