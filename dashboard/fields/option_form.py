@@ -119,6 +119,7 @@ class OptionsForm(forms.Form):
             "rows_per_statement": method not in METHODS or METHODS[method].inserts,
             "partitions": mode == "create",
             "key": mode in COMPARING,
+            "scope": mode == "sync",
             "missing": mode == "sync",
             "stop_if": mode in COMPARING,
             "preview": mode in COMPARING,

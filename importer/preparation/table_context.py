@@ -36,6 +36,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile
 from importer.engine.target import write_modes
 from importer.engine.target.privileges import check_privileges, require_alter, why_no_index_deferral
+from importer.engine.target.scope import require_understood
 from importer.engine.target.staging import staging_name
 from importer.models import Level, Target
 from importer.preparation.loadable_tables import read_loadable
@@ -147,6 +148,8 @@ def read_context(
         check_new_table(new_table, mariadb=server.mariadb)
     table = new_table.as_table() if new_table else known or read_loadable(connection, target, schema, name)
     check_rights(connection, table, write_modes.stages(options.mode), options.on_duplicate)
+    if options.scope and options.mode in write_modes.COMPARING:
+        require_understood(connection, table, options.scope)
     dependencies = _dependencies(connection, table, options)
     return TableContext(target, server, table, new_table, dependencies, _indexes(connection, table, options))
 

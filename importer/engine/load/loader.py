@@ -342,9 +342,9 @@ def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
     isolator = BadRowIsolator(session, sender, reject_log.enforce_limit, expected_notes=screened.noted.total())
     findings = isolator.run()
     if session.plan.staged and session.plan.staged.compares:
-        from importer.engine.load.rejects.without_partner import reject_without_partner
+        from importer.engine.load.rejects.unfit_rows import reject_unfit_rows
 
-        reject_without_partner(session, sender, findings)
+        reject_unfit_rows(session, sender, findings)
         reject_log.enforce_limit(findings)
     failpoints.reach("chunk.counted")
     if session.transactional and not ledger.is_visible(connection, session.entry):

@@ -79,8 +79,21 @@ class OptionKind:
 
 @dataclass(frozen=True)
 class Text(OptionKind):
+    """A text of at most so many characters."""
+
+    longest: int = 255
     metavar = "TEXT"
     keyboard = ""
+
+    @property
+    def values(self) -> str:
+        return f"a text of at most {self.longest:,} characters"
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, str) and len(value) <= self.longest
+
+    def annotation(self, limited: Limited, /) -> Any:
+        return Annotated[str, limited(max_length=self.longest)]
 
 
 @dataclass(frozen=True)

@@ -150,6 +150,17 @@ OPTIONS: tuple[OptionSpec, ...] = (
         hints={"": "The unique key by which rows are found, by its name or its columns: sku, or shop,sku."},
     ),
     OptionSpec(
+        "scope",
+        Text(longest=1000),
+        "--scope",
+        "Scope",
+        "With --mode sync: a condition on the table's columns, such as 'shop = 3'. Only rows for which it is true can"
+        " be changed or deleted, and a row of the file outside it is a bad row (default: all rows)",
+        group=Group.MODE,
+        unset="all rows",
+        hints={"": "The rows that the file is about: shop = 3. No row outside is changed, added or deleted."},
+    ),
+    OptionSpec(
         "missing",
         Choice(("delete", "keep")),
         "--missing",

@@ -17,6 +17,8 @@ _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0
 
 # The share of rejected rows that is no limit.
 ALL_ROWS = 100
+# The options that only modes which compare have.
+OF_COMPARING = ("key", "scope", "missing", "stop_if", "preview")
 DEFAULT_REJECTS, DEFAULT_REJECT_PERCENT = 100, 1
 DEFAULT_LIMIT_WORDS = f"{DEFAULT_REJECTS} rows (or {DEFAULT_REJECT_PERCENT} %, if that is more)"
 
@@ -31,11 +33,11 @@ class Options:
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
     `max_reject_percent` of the file's rows; without these numbers, up to the larger of DEFAULT_REJECTS rows and
     DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `key` is that by which a mode that compares finds
-    rows, its name or its columns; "" is the primary key, or the only other one. `missing` "keep" leaves the rows that
-    the file of mode sync does not have. `stop_if` are limits (guards.py) beyond which a mode that compares changes
-    nothing; sync has one of deleted rows, unless `stop_if` has. `preview` compares, and changes nothing. `rounding`
-    concerns rows with a number, a time or a text that would lose digits or trailing spaces: "notice" loads and counts
-    them, "reject" rejects them.
+    rows, its name or its columns; "" is the primary key, or the only other one. `scope` is the condition of the rows
+    that mode sync may touch, "" for all (target/scope.py). `missing` "keep" leaves the rows that its file does not
+    have. `stop_if` are limits (guards.py) beyond which a mode that compares changes nothing; sync has one of deleted
+    rows, unless `stop_if` has. `preview` compares, and changes nothing. `rounding` concerns rows with a number, a time
+    or a text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them.
 
     `time_zone` is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump,
     otherwise the server's own. `verify` "full" reads every value back and compares it with the file.
@@ -57,6 +59,7 @@ class Options:
     max_reject_percent: float | None = None
     on_duplicate: str = "fail"
     key: str = ""
+    scope: str = ""
     missing: str = "delete"
     stop_if: str = ""
     preview: bool = False
@@ -111,7 +114,8 @@ class Options:
 
     def appending(self) -> "Options":
         """The options for adding the rows to the table that is there, without those that only other modes have."""
-        return replace(self, mode="append", partitions=None, key="", missing="delete", stop_if="", preview=False)
+        others = {name: getattr(Options(), name) for name in OF_COMPARING}
+        return replace(self, mode="append", partitions=None, **others)
 
     def with_default_limit(self) -> "Options":
         """The options with the default limit of rejected rows, if they have none."""
@@ -190,6 +194,12 @@ def _check_comparing(options: Options) -> None:
                 f"Mode {options.mode} deletes no rows that the file lacks, so there are none to keep.",
                 advice="Leave missing out, or choose mode sync.",
                 option="missing",
+            )
+        if options.scope:
+            raise Problem(
+                f"Mode {options.mode} touches the rows of the file alone, so it has no scope.",
+                advice="Leave scope out, or choose mode sync.",
+                option="scope",
             )
     elif options.missing == "delete" and options.on_error == "reject":
         raise Problem(

@@ -144,7 +144,7 @@ def _staged(context: PlanningContext) -> Staged | None:
     if options.mode in write_modes.COMPARING:
         from importer.engine.target.comparison import Asked, plan_comparison
 
-        asked = Asked(options.key, options.missing, options.guards, options.preview)
+        asked = Asked(options.key, options.scope, options.missing, options.guards, options.preview)
         return plan_comparison(context.job, options.mode, context.table, context.dependencies, context.columns, asked)
     return plan_staging(
         context.job,

@@ -4,7 +4,7 @@ differs.
 Values are compared as the server stores them: keys by the column's collation, all else byte by byte.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -13,6 +13,7 @@ from importer.engine.schema.column_types import Family
 from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.table import Column, Table
 from importer.engine.target import write_modes
+from importer.engine.target.scope import Scope, read_scope
 from importer.engine.target.staging import CHUNK, KEY, ROW, STATE, Staged, numbering_clauses, staging_name
 
 _TEXTS = (Family.CHARACTER, Family.ENUM, Family.SET)
@@ -33,6 +34,7 @@ class Asked:
     """What is asked for of a comparison: the options of these names."""
 
     key: str = ""
+    scope: str = ""
     missing: str = "delete"
     stop_if: str = ""
     preview: bool = False
@@ -45,7 +47,8 @@ def plan_comparison(
     key = write_modes.matching_key(mode, table, columns, asked.key)
     changed = write_modes.updated_columns(table, dependencies, columns, (key,))
     stage, target = quote_table(table.schema, staging_name(job)), quote_table(table.schema, table.name)
-    alter = numbering_clauses(table, dependencies, _comparing_clauses(table, columns))
+    scope = read_scope(asked.scope, table) if asked.scope else Scope("", ())
+    alter = numbering_clauses(table, dependencies, _comparing_clauses(table, columns, scope))
     staged = Staged(
         mode=mode,
         on_duplicate="fail",
@@ -61,15 +64,22 @@ def plan_comparison(
         changed=changed,
         differences=tuple(difference_of(table.column(name)) for name in changed),
         deletes=mode == "sync" and asked.missing == "delete",
+        scope=scope.sql,
+        scoped_by=scope.columns,
         stop_if=asked.stop_if,
         preview=asked.preview,
     )
     return replace(staged, finish=Comparison(stage, target, staged).script)
 
 
-def _comparing_clauses(table: Table, columns: Sequence[str]) -> list[str]:
-    """ALTER TABLE clauses for the State, and for rows without values in the columns that are not filled."""
-    filled = {name.lower() for name in columns}
+def _comparing_clauses(table: Table, columns: Sequence[str], scope: Scope) -> list[str]:
+    """ALTER TABLE clauses for the State, and for rows without values in the columns that are not filled.
+
+    Those of the scope keep their defaults, which new rows will have.
+    """
+    filled = {name.lower() for name in columns} | {
+        name.lower() for name in scope.columns if not table.column(name).required
+    }
     others = [each for each in table.columns if each.name.lower() not in filled and not each.auto_increment]
     return [
         f"ADD COLUMN {STATE} TINYINT UNSIGNED NOT NULL DEFAULT {State.SAME:d}",
@@ -129,38 +139,45 @@ class Comparison:
         """The condition that a row s, joined with its partner t, has none: `=` finds no key with NULL."""
         return f"t.{quote_name(self.staged.keys[0][0])} IS NULL"
 
-    @property
-    def _keyless(self) -> str:
-        """The condition that a row s has no whole key: NULL is none."""
-        return " OR ".join(f"s.{quote_name(name)} IS NULL" for name in self.staged.keys[0])
+    def alone(self, chunk: int) -> str:
+        """The rows of a chunk, as CHUNK and ROW, that find no partner."""
+        joined = f"{self.stage} AS s LEFT JOIN {self.target} AS t ON {self._on}"
+        return f"SELECT s.{CHUNK}, s.{ROW} FROM {joined} WHERE s.{CHUNK} = {chunk} AND {self._alone}"
 
-    @property
-    def _looked_up(self) -> tuple[str, str]:
-        """FROM for staged rows whose keys are looked up, and the condition that one finds no partner.
+    def keyless(self, chunk: int) -> str:
+        """The rows of a chunk, as CHUNK and ROW, that have no whole key: NULL is none."""
+        null = " OR ".join(f"{quote_name(name)} IS NULL" for name in self.staged.keys[0])
+        return f"SELECT {CHUNK}, {ROW} FROM {self.stage} WHERE {CHUNK} = {chunk} AND ({null})"
 
-        Without a key in mode sync, which adds the others; in mode update with an unknown one, too.
+    def rows_of(self, chunk: int) -> str:
+        """The rows of a chunk, as ROW, in the file's order."""
+        return f"SELECT {ROW} FROM {self.stage} WHERE {CHUNK} = {chunk} ORDER BY {ROW}"
+
+    def leave_out(self, chunk: int, rows: Collection[int]) -> str:
+        """Delete these rows of a chunk from the staging table."""
+        return f"DELETE FROM {self.stage} WHERE {CHUNK} = {chunk} AND {ROW} IN ({', '.join(map(str, rows))})"
+
+    def outside(self, chunk: int | None = None) -> tuple[str, ...]:
+        """Queries for the staged rows, as CHUNK and ROW, that meet a row outside the scope, or would put one there.
+
+        Those whose partner is outside, those that would take it there, and new ones that would be there. Each reads one
+        derived table with the columns of the scope alone, of just their types; a server merges it into the query.
         """
-        if self.staged.mode == "sync":
-            return f"FROM {self.stage} AS s", f"({self._keyless})"
-        return f"FROM {self.stage} AS s LEFT JOIN {self.target} AS t ON {self._on}", self._alone
-
-    def count_alone(self, chunk: int) -> str:
-        """How many rows of a chunk find no partner."""
-        rows, alone = self._looked_up
-        return f"SELECT COUNT(*) {rows} WHERE s.{CHUNK} = {chunk} AND {alone}"
-
-    def places_alone(self, chunk: int) -> str:
-        """Their places, from 0, among the chunk's staged rows."""
-        rows, alone = self._looked_up
+        names = self.staged.scoped_by
+        changed = {name.lower() for name in self.staged.changed}
+        old, new = dict.fromkeys(names, "t"), dict.fromkeys(names, "s")
+        where = "TRUE" if chunk is None else f"s.{CHUNK} = {chunk}"
+        joined = f"JOIN {self.target} AS t ON {self._on} WHERE {where}"
         return (
-            f"SELECT place - 1 FROM (SELECT ROW_NUMBER() OVER (ORDER BY s.{ROW}) AS place, {alone} AS alone"
-            f" {rows} WHERE s.{CHUNK} = {chunk}) AS numbered WHERE alone ORDER BY place"
+            self._outside(joined, old),
+            self._outside(joined, {name: "s" if name.lower() in changed else "t" for name in names}),
+            self._outside(f"LEFT {joined} AND {self._alone}", new),
         )
 
-    def leave_out_alone(self, chunk: int) -> str:
-        """Delete them from the staging table."""
-        rows, alone = self._looked_up
-        return f"DELETE s {rows} WHERE s.{CHUNK} = {chunk} AND {alone}"
+    def _outside(self, joined: str, sides: Mapping[str, str]) -> str:
+        names = ", ".join(f"{side}.{quote_name(name)}" for name, side in sides.items())
+        rows = f"SELECT s.{CHUNK}, s.{ROW}, {names} FROM {self.stage} AS s {joined}"
+        return f"SELECT {CHUNK}, {ROW} FROM ({rows}) AS r WHERE ({self.staged.scope}) IS NOT TRUE"
 
     @property
     def repeated(self) -> str:
@@ -202,9 +219,14 @@ class Comparison:
 
     @property
     def missing(self) -> str:
-        """FROM and WHERE for the rows t that no staged row has the key of; those without a whole key are left alone."""
-        keyed = " AND ".join(f"t.{quote_name(name)} IS NOT NULL" for name in self.staged.keys[0])
-        return f"FROM {self.target} AS t LEFT JOIN {self.stage} AS s ON {self._on}\nWHERE s.{CHUNK} IS NULL AND {keyed}"
+        """FROM and WHERE for the rows t of the scope that no staged row has the key of, but for those without a key.
+
+        The table stands alone in FROM, so that the names in the scope are its columns.
+        """
+        keyed = [f"t.{quote_name(name)} IS NOT NULL" for name in self.staged.keys[0]]
+        absent = f"NOT EXISTS (SELECT 1 FROM {self.stage} AS s WHERE {self._on})"
+        scope = [f"({self.staged.scope})"] if self.staged.scope else []
+        return f"FROM {self.target} AS t\nWHERE {' AND '.join((*keyed, absent, *scope))}"
 
     @property
     def count_missing(self) -> str:

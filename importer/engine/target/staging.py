@@ -46,7 +46,8 @@ class Staged:
     staging table was made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the
     columns of each key on which its rows may clash; in a mode that compares, of the one key that rows are found by.
     Such a mode sets the columns `changed` where one of the `differences` is true (comparison.py); `deletes`: it deletes
-    the rows that the file does not have. `stop_if` are the limits beyond which it changes nothing (plan/guards.py);
+    the rows that the file does not have. `scope` is the condition of the rows that it may touch, "" for all, with the
+    columns `scoped_by` (scope.py). `stop_if` are the limits beyond which it changes nothing (plan/guards.py);
     with `preview` it never changes anything.
     """
 
@@ -66,6 +67,8 @@ class Staged:
     changed: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
     deletes: bool = False
+    scope: str = ""
+    scoped_by: tuple[str, ...] = ()
     stop_if: str = ""
     preview: bool = False
 

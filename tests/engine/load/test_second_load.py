@@ -1,6 +1,7 @@
 """The modes that compare, against a plain model of them, with random tables and files."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -8,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from importer.engine.errors import Previewed, TargetProblem
+from importer.engine.errors import Previewed, RowsRefused, TargetProblem
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import finish
 from importer.engine.load.outcome import Compared, Tally
@@ -32,7 +33,19 @@ VALUES = {
 # The third column of values has a default in the modes that insert, and none in the one that does not.
 COLUMNS = "text VARCHAR(9) COLLATE utf8mb4_general_ci, number INT, price DECIMAL(6,2) NOT NULL"
 
+DEFAULT = {"text": None, "number": None, "price": Decimal("9.99")}
 Row = dict[str, object]
+# Conditions, and the same in Python: true only, not NULL.
+SCOPES: dict[str, Callable[[Row], bool]] = {
+    "": lambda row: True,
+    "WHERE number >= 0": lambda row: row["number"] is not None and row["number"] >= 0,
+    "`number` IS NULL OR (text in ('a', 'ä'))": lambda row: (
+        row["number"] is None or str(row["text"]).lower().rstrip() in ("a", "ä")
+    ),
+    "price < 1.5 and NOT coalesce(text, 'x') LIKE 'A%'": lambda row: (
+        row["price"] < Decimal("1.50") and not str(row["text"] or "").lower().startswith(("a", "ä"))
+    ),
+}
 
 
 def folded(row: Row, key: list[str]) -> tuple[object, ...]:
@@ -51,6 +64,7 @@ class Case:
     columns: list[str]
     file: list[Row]
     referenced: list[Row] | None
+    scope: str = ""
 
     @classmethod
     def of(cls, mode: str, seed: int) -> "Case":
@@ -80,7 +94,9 @@ class Case:
             file.append(row)
         rows = list(table.values())
         referenced = dice.sample(rows, min(len(rows), 2)) if dice.random() < 0.4 else None
-        return cls(mode, mode == "sync" and dice.random() < 0.3, key, rows, [*key, *filled], file, referenced)
+        keep = mode == "sync" and dice.random() < 0.3
+        scope = dice.choice(list(SCOPES)) if mode == "sync" and dice.random() < 0.6 else ""
+        return cls(mode, keep, key, rows, [*key, *filled], file, referenced, scope)
 
     @property
     def last(self) -> dict[tuple[object, ...], Row]:
@@ -89,12 +105,21 @@ class Case:
 
     @property
     def taken(self) -> list[Row]:
-        known = {folded(row, self.key) for row in self.table}
-        return [row for row in self.file if self.mode == "sync" or folded(row, self.key) in known]
+        return [row for row in self.file if self.fits(row)]
+
+    def fits(self, row: Row) -> bool:
+        """Whether the table takes the row: one that is there is changed inside the scope, a new one would be inside."""
+        old = next((each for each in self.table if folded(each, self.key) == folded(row, self.key)), None)
+        if self.mode == "update":
+            return old is not None
+        return (old is None or self.inside(old)) and self.inside({**(old or DEFAULT), **row})
+
+    def inside(self, row: Row) -> bool:
+        return SCOPES[self.scope](row)
 
     @property
     def missing(self) -> list[Row]:
-        return [row for row in self.table if folded(row, self.key) not in self.last]
+        return [row for row in self.table if self.inside(row) and folded(row, self.key) not in self.last]
 
     @property
     def held(self) -> bool:
@@ -121,8 +146,7 @@ class Case:
 
     def after(self) -> list[Row]:
         there = [row for row in self.table if self.mode == "update" or self.keep or row not in self.missing]
-        default = {"text": None, "number": None, "price": Decimal("9.99")}
-        return [*({**row, **self.changed(row)} for row in there), *({**default, **row} for row in self.inserted)]
+        return [*({**row, **self.changed(row)} for row in there), *({**DEFAULT, **row} for row in self.inserted)]
 
     def log(self) -> list[tuple[str, str]]:
         """The rows that triggers see: only those that are written."""
@@ -177,6 +201,12 @@ def previewed(load: Import) -> Compared:
     return replace(told[0], first={})
 
 
+def text_of(case: Case) -> str:
+    """The file."""
+    lines = (",".join("NA" if row[name] is None else f'"{row[name]}"' for name in case.columns) for row in case.file)
+    return "".join(f"{each}\n" for each in lines)
+
+
 def stored(database: Address) -> list[str]:
     return sorted(map(repr, rows_of(database, "SELECT * FROM t")))
 
@@ -196,13 +226,18 @@ def test_table_counts_and_triggers_are_those_of_the_model(database: Address, sou
         case = Case.of(mode, seed)
         case.make(database)
         before = stored(database)
-        lines = (
-            ",".join("NA" if row[name] is None else f'"{row[name]}"' for name in case.columns) for row in case.file
-        )
         mapping = [ColumnMapping(name, ("NA",)) for name in case.columns]
-        options = {"missing": "keep"} if case.keep else {}
-        rejecting = {"on_error": "reject"} if mode == "update" else {"stop_if": "deleted>100%"}
-        path = source("".join(f"{each}\n" for each in lines))
+        options = {"scope": case.scope, **({"missing": "keep"} if case.keep else {})}
+        path = source(text_of(case))
+        rejecting = {"stop_if": "deleted>100%"} if mode == "sync" else {}
+        if mode == "update" or case.keep:
+            rejecting["on_error"] = "reject"
+        elif refused := [at for at, row in enumerate(case.file, 1) if not case.fits(row)]:
+            with pytest.raises(RowsRefused) as stopped:
+                planned(database, path, mode, *mapping, **options, **rejecting, chunk_bytes=10**6).stage()
+            assert [row.line for row in stopped.value.rows] == refused, seed
+            case.file = case.taken
+            path = source(text_of(case))
         assert (
             previewed(planned(database, path, mode, *mapping, **options, **rejecting, preview=True)) == case.compared()
         )

@@ -167,3 +167,61 @@ class TestSync:
         given(database, PEOPLE)
         with pytest.raises(Problem, match=why):
             planned(database, source("1,1\n"), mode, "id", "name", **options)
+
+
+class TestScope:
+    """Rows outside the scope are never touched."""
+
+    GIVEN = (
+        "CREATE TABLE t (id INT PRIMARY KEY, shop INT NOT NULL DEFAULT 3, name VARCHAR(20) COLLATE utf8mb4_bin)",
+        "INSERT INTO t VALUES (1, 3, 'one'), (2, 3, 'two'), (3, 4, 'three'), (4, 4, 'four')",
+    )
+
+    def test_shares_are_those_of_the_scope_and_defaults_count(self, database: Address, source):
+        given(database, *self.GIVEN)
+        path = source("1,ONE\n5,five\n")
+        with pytest.raises(TooManyChanges, match=r"1 row \(50.0%\) would be deleted, where the table has 2 to compare"):
+            synced(database, path, "id", "name", scope="shop = 3", stop_if="")
+        assert synced(database, path, "id", "name", scope="shop = 3") == Tally(1, 1)
+        assert rows_of(database) == [(1, 3, "ONE"), (3, 4, "three"), (4, 4, "four"), (5, 3, "five")]
+
+    def test_each_row_that_would_touch_others_is_named_with_its_line_and_reason(self, database: Address, source):
+        given(database, *self.GIVEN)
+        path = source("1,3,one\n3,3,moved in\n2,4,moved out\n6,4,new\n4,4,of another\n")
+        load = planned(database, path, "sync", "id", "shop", "name", scope="shop=3", chunk_bytes=10**6)
+        with pytest.raises(RowsRefused) as refused:
+            load.stage()
+        assert {row.line: row.reason for row in refused.value.rows} == {
+            2: "The row of t with its key (id) is outside the scope: shop=3.",
+            3: "It would take the row of t with its key (id) out of the scope: shop=3.",
+            4: "It would be a new row outside the scope: shop=3.",
+            5: "The row of t with its key (id) is outside the scope: shop=3.",
+        }
+        columns, options = ("id", "shop", "name"), {"scope": "shop=3", "missing": "keep", "on_error": "reject"}
+        load = planned(database, path, "sync", *columns, **options, max_rejects=4).stage(shuffled=True)
+        assert load.staged == Tally(1, rejected=4)
+        assert load.finish() == Tally(unchanged=1)
+        assert len(rows_of(database)) == 4
+
+    def test_a_row_that_others_move_after_it_was_looked_up_stops_the_change(self, database: Address, source):
+        given(database, *self.GIVEN)
+        load = planned(database, source("1,x\n2,y\n"), "sync", "id", "name", scope="shop = 3", **ANY).stage()
+        given(database, "UPDATE t SET shop = 4 WHERE id = 1")
+        with pytest.raises(TargetProblem, match="1 row of the file would touch rows outside the scope now"):
+            load.finish()
+        assert rows_of(database, "SELECT name FROM t WHERE id < 3") == [("one",), ("two",)]
+
+    @pytest.mark.parametrize("event", ["INSERT", "UPDATE"])
+    def test_a_trigger_that_moves_a_row_out_of_the_scope_is_taken_back(self, database: Address, source, event):
+        given(database, *self.GIVEN, f"CREATE TRIGGER away BEFORE {event} ON t FOR EACH ROW SET NEW.shop = 9")
+        load = planned(database, source("1,ONE\n2,two\n7,x\n"), "sync", "id", "name", scope="shop = 3").stage()
+        with pytest.raises(TargetProblem, match="1 row would be outside the scope after the change"):
+            load.finish()
+        assert [shop for _, shop, _ in rows_of(database)] == [3, 3, 4, 4]
+
+    def test_only_mode_sync_has_one(self, database: Address, source):
+        given(database, *self.GIVEN)
+        with pytest.raises(Problem, match="so it has no scope"):
+            planned(database, source("1,1\n"), "update", "id", "name", scope="shop = 3")
+        with pytest.raises(Problem, match="has price, which is no column of t"):
+            planned(database, source("1,1\n"), "sync", "id", "name", scope="price = 3")

@@ -136,7 +136,8 @@ def _change(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
 
     comparison = Comparison.of(step.plan.schema, step.job, step.staged)
     _check_rows(count_rows(connection, step.plan.schema, staging_name(step.job)), step)
-    compared, where = changes.compare(connection, comparison), f"{step.plan.schema}.{step.staged.table}"
+    where = f"{step.plan.schema}.{step.staged.table}"
+    compared = changes.compare(connection, comparison, where)
     beyond = changes.beyond_limits(comparison, compared, where)
     if beyond or step.staged.preview:
         compared = replace(compared, first=changes.first_rows(connection, comparison, compared))

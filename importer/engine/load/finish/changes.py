@@ -28,11 +28,18 @@ FIRST_SHOWN, LONGEST_SHOWN = 10, 100
 _MATCHED = re.compile(r"Rows matched: (\d+)\s+Changed: (\d+)\s+Warnings: (\d+)")
 
 
-def compare(connection: LoaderConnection, comparison: Comparison) -> Compared:
+def compare(connection: LoaderConnection, comparison: Comparison, where: str) -> Compared:
     """Mark the staged rows, and count them by what they are to the table, and the changes by column."""
     staged = comparison.staged
     if fetch_all(connection, comparison.repeated):
         execute(connection, comparison.mark_repeated)
+    if staged.scope and (outside := _outside(connection, comparison)):
+        raise TargetProblem(
+            f"{count_of(outside, 'row')} of the file would touch rows outside the scope now, and did not when they were"
+            f" staged: somebody has changed {staged.table} since then.",
+            where=where,
+            advice=f"{staged.table} is unchanged. Retry, which looks at it again.",
+        )
     execute(connection, comparison.mark)
     rows = {State(state): int(count) for state, count in fetch_all(connection, comparison.count)}
     changed = rows.get(State.CHANGED, 0)
@@ -50,6 +57,12 @@ def compare(connection: LoaderConnection, comparison: Comparison) -> Compared:
         missing if staged.deletes else 0,
         columns,
     )
+
+
+def _outside(connection: LoaderConnection, comparison: Comparison) -> int:
+    """How many staged rows meet a row outside the scope, or would put one there."""
+    rows = " UNION ".join(f"({query} LOCK IN SHARE MODE)" for query in comparison.outside())
+    return int(fetch_row(connection, f"SELECT COUNT(*) FROM ({rows}) AS outside")[0])
 
 
 def first_rows(
@@ -113,6 +126,12 @@ class Change:
                 f"Deleting {count_of(compared.deleted, 'row')} from {staged.table} took others with them, by a foreign"
                 " key with ON DELETE CASCADE that leads back to the table",
                 "Keep the missing rows (--missing keep), or load with mode replace",
+            )
+        if staged.scope and (outside := _outside(self.connection, self.comparison)):
+            raise self._refused(
+                f"{count_of(outside, 'row')} would be outside the scope after the change, by a default, a trigger or"
+                " the clock",
+                "Give the columns of the scope their values in the file",
             )
         # A trigger may have taken a change back.
         return Tally(compared.new, changed, compared.repeated, 0, compared.unchanged + compared.changed - changed)

@@ -18,6 +18,7 @@ ROW_TOO_LARGE = 1118
 # The code of a row whose key no row of the table has, where rows are only changed.
 UNKNOWN_KEY = "unknown key"
 NULL_KEY = "key is NULL"
+OUTSIDE = "outside the scope"
 MOST_COLUMNS_NAMED = 3
 
 _KEY = re.compile(r"for key '(.*)'$")

@@ -12,6 +12,12 @@ def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
     options, table = context.options, context.table
     for effect in write_modes.explain(options.mode, table, context.dependencies, context.columns, options.key):
         yield Reason(*effect)
+    if options.scope:
+        yield Reason(
+            f"No row outside the scope is changed, added or deleted: {options.scope}",
+            "a row of the file that is outside, or would be, is rejected; shares of rows are those of the scope",
+            option="scope",
+        )
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"
         yield Reason(f"The new table has {many}", "by hash of its primary key, as requested", option="partitions")
