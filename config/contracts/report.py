@@ -6,7 +6,9 @@ from typing import Any
 from config.contracts.documents import REPORT
 from config.contracts.outcomes import UNAPPROVED, Outcome
 
-NO_ROWS = dict.fromkeys(("source", "loaded", "replaced", "unchanged", "skipped", "rejected", "deleted", "missing"), 0)
+NO_ROWS = dict.fromkeys(
+    ("source", "loaded", "replaced", "unchanged", "skipped", "rejected", "deleted", "marked", "missing"), 0
+)
 
 
 def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]:

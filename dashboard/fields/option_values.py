@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from importer.engine.plan.option_kinds import Choice, OptionKind, Size, Switch, Text, Variables
+from importer.engine.plan.option_kinds import Choice, OptionKind, Size, Switch, Text, Variables, WordOr
 from importer.engine.plan.option_specs import OptionSpec
 from importer.engine.units import MIB
 
@@ -99,7 +99,8 @@ class VariablesField(OptionField):
 
 
 # The fields of the kinds that are entered in another way than on a command line.
-_FIELDS = {Text: TextField, Choice: ChoiceField, Switch: SwitchField, Size: MebibytesField, Variables: VariablesField}
+_FIELDS: dict[type[OptionKind], type[OptionField]] = dict.fromkeys((Text, WordOr), TextField)
+_FIELDS |= {Choice: ChoiceField, Switch: SwitchField, Size: MebibytesField, Variables: VariablesField}
 
 
 def option_field(spec: OptionSpec) -> OptionField:

@@ -215,7 +215,10 @@ def _before(job: ImportJob) -> Pairs:
 
 
 def _result(job: ImportJob) -> Pairs:
-    counts = ("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "rejected_rows", "deleted_rows")
+    counts = (
+        *("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "rejected_rows"),
+        *("deleted_rows", "marked_rows"),
+    )
     for name in (*counts, "balanced"):
         yield name, getattr(job, name)
     yield "restored", job.restored_at is not None

@@ -217,6 +217,7 @@ RESULT = _of(
     ("skipped_rows", "Rows skipped", Kind.NUMBER),
     ("rejected_rows", "Rows rejected", Kind.NUMBER),
     ("deleted_rows", "Rows deleted from the table", Kind.NUMBER),
+    ("marked_rows", "Rows marked as missing", Kind.NUMBER),
     ("skipped_lines", "Lines that are not data", Kind.NUMBER),
     ("balanced", "Balanced", Kind.SWITCH),
     ("restored", "Old table restored", Kind.SWITCH),

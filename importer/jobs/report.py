@@ -36,6 +36,7 @@ def equation(job: ImportJob) -> Equation:
         skipped=job.skipped_rows,
         rejected=job.rejected_rows,
         deleted=job.deleted_rows,
+        marked=job.marked_rows,
     )
 
 

@@ -28,6 +28,7 @@ ROWS = {
     "skipped": "skipped_rows",
     "rejected": "rejected_rows",
     "deleted": "deleted_rows",
+    "marked": "marked_rows",
 }
 TITLES = {
     Event.FAILED: "{name} failed",

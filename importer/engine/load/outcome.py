@@ -28,8 +28,9 @@ class Compared:
 
     `new`: no row has their key. `changed`: the row with their key differs, in how many rows by each of the `columns`.
     `repeated`: a later row of the file has their key, too, and counts instead. `missing` rows of the table have a key
-    that the file does not have; `deleted` of them are to be deleted. `first` are the first rows of each kind (new,
-    changed, missing), as texts by column, of changed ones those that differ, old and new; only where nothing changes.
+    that the file does not have; `deleted` of them are to be deleted, or `marked` to be marked. `first` are the first
+    rows of each kind (new, changed, missing), as texts by column, of changed ones those that differ, old and new; only
+    where nothing changes.
     """
 
     new: int = 0
@@ -40,6 +41,7 @@ class Compared:
     deleted: int = 0
     columns: dict[str, int] = field(default_factory=dict)
     first: dict[str, list[dict[str, list[str | None]]]] = field(default_factory=dict)
+    marked: int = 0
 
     @property
     def there(self) -> int:

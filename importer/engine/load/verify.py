@@ -35,7 +35,7 @@ class TableChange:
 class Equation:
     """rows in the file = loaded + replaced + unchanged + skipped + rejected.
 
-    `deleted` rows of the table left it, because the file does not have them.
+    `deleted` rows of the table left it, and `marked` ones were marked, because the file does not have them.
     """
 
     source: int
@@ -45,6 +45,7 @@ class Equation:
     skipped: int = 0
     rejected: int = 0
     deleted: int = 0
+    marked: int = 0
 
     @property
     def missing(self) -> int:
@@ -61,6 +62,7 @@ class Equation:
         if self.missing:
             numbers += f" + {self.missing:,} missing"
         gone = f"; deleted from the table: {self.deleted:,}" if self.deleted else ""
+        gone += f"; marked in the table: {self.marked:,}" if self.marked else ""
         return f"{numbers} (rows in the file = loaded + replaced + unchanged + skipped + rejected){gone}"
 
 

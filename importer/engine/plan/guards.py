@@ -46,18 +46,23 @@ def read_guards(text: str) -> tuple[Guard, ...]:
     return tuple(guards)
 
 
-def beyond(text: str, counts: Mapping[str, int], of: int, table: str, where: str) -> TooManyChanges | None:
-    """The problem if one of the `counts` is beyond a limit, else None; `of` rows of the table are compared."""
+def beyond(
+    text: str, counts: Mapping[str, int], of: int, table: str, where: str, *, marks: bool = False
+) -> TooManyChanges | None:
+    """The problem if one of the `counts` is beyond a limit, else None; `of` rows of the table are compared.
+
+    `marks`: rows are marked instead of deleted.
+    """
     guards = read_guards(text)
     for guard in guards:
         rows = counts[guard.count]
         if not guard.allows(rows, of):
-            words = {"new": "be new", "changed": "be changed", "deleted": "be deleted"}[guard.count]
+            words = "marked as missing" if marks and guard.count == "deleted" else guard.count
             share = f" ({rows / of:.1%})" if of else ""
             others = [str(each) for each in guards if each.count != guard.count]
             wider = ", ".join((*others, f"{guard.count}>{rows}"))
             return TooManyChanges(
-                f"{count_of(rows, 'row')}{share} would {words}, where the table has {of:,} to compare:"
+                f"{count_of(rows, 'row')}{share} would be {words}, where the table has {of:,} to compare:"
                 f" more than {guard} allows.",
                 where=where,
                 advice=f"{table} is unchanged. Look whether the file is whole. If it is right, load it with a wider"

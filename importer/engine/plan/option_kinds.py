@@ -97,6 +97,30 @@ class Text(OptionKind):
 
 
 @dataclass(frozen=True)
+class WordOr(Text):
+    """One of these words, or a text of a form that a pattern takes."""
+
+    choices: tuple[str, ...] = ()
+    form: str = ""
+    pattern: str = ""
+
+    @property
+    def values(self) -> str:
+        return f"{', '.join(self.choices)} or {self.form}"
+
+    def read(self, text: str) -> str:
+        if not self.allows(text.strip()):
+            raise ValueError(text)
+        return text.strip()
+
+    def allows(self, value: Any) -> bool:
+        return super().allows(value) and bool(value in self.choices or re.fullmatch(self.pattern, value))
+
+    def annotation(self, limited: Limited, /) -> Any:
+        return Annotated[str, limited(max_length=self.longest, pattern=f"^({'|'.join(self.choices)}|{self.pattern})$")]
+
+
+@dataclass(frozen=True)
 class Choice(OptionKind):
     """One of these texts. "" among them is the default, which nobody writes."""
 

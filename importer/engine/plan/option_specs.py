@@ -21,8 +21,10 @@ from importer.engine.plan.option_kinds import (
     Switch,
     Text,
     Variables,
+    WordOr,
     display,
 )
+from importer.engine.target.marking import DELETE, KEEP, PATTERN
 from importer.engine.target.write_modes import MODES
 from importer.engine.units import MIB
 
@@ -162,15 +164,19 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "missing",
-        Choice(("delete", "keep")),
+        WordOr(choices=(DELETE, KEEP), form="mark=COLUMN or mark=COLUMN:VALUE", pattern=PATTERN),
         "--missing",
         "Missing rows",
-        "With --mode sync: rows of the table that the file does not have are deleted or kept (default: delete)",
+        "With --mode sync: rows of the table that the file does not have are deleted (delete) or kept (keep), or get a"
+        " value in a column (mark=COLUMN:VALUE): without one the present time in a column of dates, or 1. Rows that"
+        " come back get its default (default: delete)",
         group=Group.MODE,
-        answers={"delete": "Delete them", "keep": "Keep them"},
         hints={
-            "delete": "Rows of the table that the file does not have are deleted, up to the limit below.",
-            "keep": "Rows of the table that the file does not have stay.",
+            "": "The column gets the value, or the present time or 1, in rows that the file does not have, up to the"
+            " limit below; its default in rows that come back.",
+            DELETE: "Rows of the table that the file does not have are deleted, up to the limit below. Or: keep, or"
+            " mark=COLUMN:VALUE.",
+            KEEP: "Rows of the table that the file does not have stay.",
         },
     ),
     OptionSpec(

@@ -11,6 +11,7 @@ from importer.engine.mysql.variables.variable import parse_values
 from importer.engine.plan.guards import DEFAULT_GUARD, read_guards
 from importer.engine.plan.option_specs import NORMAL, OPTIONS
 from importer.engine.target import write_modes
+from importer.engine.target.marking import DELETE, KEEP
 
 # An offset or a name, as the servers take them (manual, MySQL Server Time Zone Support).
 _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0,63}")
@@ -34,10 +35,11 @@ class Options:
     `max_reject_percent` of the file's rows; without these numbers, up to the larger of DEFAULT_REJECTS rows and
     DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `key` is that by which a mode that compares finds
     rows, its name or its columns; "" is the primary key, or the only other one. `scope` is the condition of the rows
-    that mode sync may touch, "" for all (target/scope.py). `missing` "keep" leaves the rows that its file does not
-    have. `stop_if` are limits (guards.py) beyond which a mode that compares changes nothing; sync has one of deleted
-    rows, unless `stop_if` has. `preview` compares, and changes nothing. `rounding` concerns rows with a number, a time
-    or a text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them.
+    that mode sync may touch, "" for all (target/scope.py). `missing` "mark=COLUMN" or "mark=COLUMN:VALUE" marks, "keep"
+    leaves the rows that its file does not have. `stop_if` are limits (guards.py) beyond which a mode that compares
+    changes nothing; sync has one of deleted rows, unless `stop_if` has. `preview` compares, and changes nothing.
+    `rounding` concerns rows with a number, a time or a text that would lose digits or trailing spaces: "notice" loads
+    and counts them, "reject" rejects them.
 
     `time_zone` is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump,
     otherwise the server's own. `verify` "full" reads every value back and compares it with the file.
@@ -60,7 +62,7 @@ class Options:
     on_duplicate: str = "fail"
     key: str = ""
     scope: str = ""
-    missing: str = "delete"
+    missing: str = DELETE
     stop_if: str = ""
     preview: bool = False
     rounding: str = "notice"
@@ -107,7 +109,7 @@ class Options:
     @property
     def guards(self) -> str:
         """The limits that hold: those that are asked for, and that of deleted rows unless it is among them."""
-        deletes = self.mode == "sync" and self.missing == "delete"
+        deletes = self.mode == "sync" and self.missing != KEEP
         if deletes and not any(each.count == "deleted" for each in read_guards(self.stop_if)):
             return ", ".join(filter(None, (self.stop_if, DEFAULT_GUARD)))
         return self.stop_if
@@ -189,9 +191,9 @@ def _check_comparing(options: Options) -> None:
             option="preview",
         )
     if options.mode != "sync":
-        if options.missing != "delete":
+        if options.missing != DELETE:
             raise Problem(
-                f"Mode {options.mode} deletes no rows that the file lacks, so there are none to keep.",
+                f"Mode {options.mode} deletes no rows that the file lacks, so there are none to keep or mark.",
                 advice="Leave missing out, or choose mode sync.",
                 option="missing",
             )
@@ -201,9 +203,9 @@ def _check_comparing(options: Options) -> None:
                 advice="Leave scope out, or choose mode sync.",
                 option="scope",
             )
-    elif options.missing == "delete" and options.on_error == "reject":
+    elif options.missing != KEEP and options.on_error == "reject":
         raise Problem(
-            "A rejected row is missing from the file, and mode sync would delete its row of the table.",
+            "A rejected row is missing from the file, and mode sync would delete or mark its row of the table.",
             advice="Let bad rows stop the import (on_error stop), or keep what is missing (--missing keep).",
             option="on_error",
         )

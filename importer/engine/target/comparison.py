@@ -13,6 +13,7 @@ from importer.engine.schema.column_types import Family
 from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.table import Column, Table
 from importer.engine.target import write_modes
+from importer.engine.target.marking import DELETE, KEEP, read_marking
 from importer.engine.target.scope import Scope, read_scope
 from importer.engine.target.staging import CHUNK, KEY, ROW, STATE, Staged, numbering_clauses, staging_name
 
@@ -35,7 +36,7 @@ class Asked:
 
     key: str = ""
     scope: str = ""
-    missing: str = "delete"
+    missing: str = DELETE
     stop_if: str = ""
     preview: bool = False
 
@@ -48,6 +49,11 @@ def plan_comparison(
     changed = write_modes.updated_columns(table, dependencies, columns, (key,))
     stage, target = quote_table(table.schema, staging_name(job)), quote_table(table.schema, table.name)
     scope = read_scope(asked.scope, table) if asked.scope else Scope("", ())
+    differences = tuple(difference_of(table.column(name)) for name in changed)
+    marking = None
+    if mode == "sync" and asked.missing not in (DELETE, KEEP):
+        marking = read_marking(asked.missing, table, columns, (*key.columns, *scope.columns))
+        changed, differences = (*changed, marking.column), (*differences, marking.marked)
     alter = numbering_clauses(table, dependencies, _comparing_clauses(table, columns, scope))
     staged = Staged(
         mode=mode,
@@ -62,8 +68,9 @@ def plan_comparison(
         columns=tuple(columns),
         keys=(key.columns,),
         changed=changed,
-        differences=tuple(difference_of(table.column(name)) for name in changed),
-        deletes=mode == "sync" and asked.missing == "delete",
+        differences=differences,
+        deletes=mode == "sync" and asked.missing == DELETE,
+        marking=marking,
         scope=scope.sql,
         scoped_by=scope.columns,
         stop_if=asked.stop_if,
@@ -118,7 +125,7 @@ class Comparison:
         """The statements that compare, and those that change the table, for people."""
         if self.staged.preview:
             return self.mark
-        deleting = (self.delete,) if self.staged.deletes else ()
+        deleting = (self.delete,) if self.staged.deletes else (self.mark_missing,) if self.staged.marking else ()
         inserting = (self.insert,) if self.staged.mode == "sync" else ()
         return ";\n".join((self.mark, *deleting, *((self.update,) if self.staged.changed else ()), *inserting))
 
@@ -218,19 +225,33 @@ class Comparison:
         )
 
     @property
-    def missing(self) -> str:
-        """FROM and WHERE for the rows t of the scope that no staged row has the key of, but for those without a key.
+    def _missing(self) -> str:
+        """The condition of the rows t of the scope that no staged row has the key of, but for those without a key.
 
-        The table stands alone in FROM, so that the names in the scope are its columns.
+        Marked ones are none. The table must stand alone in FROM, so that the names in the scope are its columns.
         """
         keyed = [f"t.{quote_name(name)} IS NOT NULL" for name in self.staged.keys[0]]
         absent = f"NOT EXISTS (SELECT 1 FROM {self.stage} AS s WHERE {self._on})"
         scope = [f"({self.staged.scope})"] if self.staged.scope else []
-        return f"FROM {self.target} AS t\nWHERE {' AND '.join((*keyed, absent, *scope))}"
+        unmarked = [f"NOT ({self.staged.marking.marked})"] if self.staged.marking else []
+        return " AND ".join((*keyed, absent, *scope, *unmarked))
+
+    @property
+    def missing(self) -> str:
+        """FROM and WHERE for the rows t of the table that the file does not have."""
+        return f"FROM {self.target} AS t\nWHERE {self._missing}"
 
     @property
     def count_missing(self) -> str:
         return f"SELECT COUNT(*) {self.missing} LOCK IN SHARE MODE"
+
+    @property
+    def mark_missing(self) -> str:
+        """Mark the rows that the file does not have."""
+        marking = self.staged.marking
+        assert marking
+        value = f"t.{quote_name(marking.column)} = {marking.value}"
+        return f"UPDATE {self.target} AS t SET {value}\nWHERE {self._missing}"
 
     @property
     def delete(self) -> str:
@@ -262,8 +283,14 @@ class Comparison:
 
     @property
     def update(self) -> str:
-        """Give the changed rows their values."""
-        values = ", ".join(f"t.{name} = s.{name}" for name in map(quote_name, self.staged.changed))
+        """Give the changed rows their values, and those that are marked no mark."""
+        marking = self.staged.marking
+        names = [name for name in self.staged.changed if not (marking and name == marking.column)]
+        sets = [f"t.{name} = s.{name}" for name in map(quote_name, names)]
+        if marking:
+            own = f"t.{quote_name(marking.column)}"
+            sets.append(f"{own} = IF({marking.marked}, DEFAULT({own}), {own})")
+        values = ", ".join(sets)
         return (
             f"UPDATE {self.stage} AS s STRAIGHT_JOIN {self.target} AS t ON {self._on}\nSET {values}"
             f"\nWHERE s.{STATE} = {State.CHANGED:d}"

@@ -15,6 +15,7 @@ from importer.engine.schema.dependencies import TableDependencies, read_checks
 from importer.engine.schema.indexes import KeyDefinition, definition_besides_keys, drop_statement
 from importer.engine.schema.table import Column, Table, read_digest, read_table
 from importer.engine.target import write_modes
+from importer.engine.target.marking import Marking
 
 # Columns with the position of a staged row in the file: its chunk, and a number that grows within the chunk. They are
 # in the SET clause of every chunk's statement; the loading session has the variable. UUID_SHORT() grows by one for each
@@ -46,9 +47,9 @@ class Staged:
     staging table was made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the
     columns of each key on which its rows may clash; in a mode that compares, of the one key that rows are found by.
     Such a mode sets the columns `changed` where one of the `differences` is true (comparison.py); `deletes`: it deletes
-    the rows that the file does not have. `scope` is the condition of the rows that it may touch, "" for all, with the
-    columns `scoped_by` (scope.py). `stop_if` are the limits beyond which it changes nothing (plan/guards.py);
-    with `preview` it never changes anything.
+    the rows that the file does not have, or with `marking` marks them (marking.py). `scope` is the condition of the
+    rows that it may touch, "" for all, with the columns `scoped_by` (scope.py). `stop_if` are the limits beyond which
+    it changes nothing (plan/guards.py); with `preview` it never changes anything.
     """
 
     mode: str
@@ -67,6 +68,7 @@ class Staged:
     changed: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
     deletes: bool = False
+    marking: Marking | None = None
     scope: str = ""
     scoped_by: tuple[str, ...] = ()
     stop_if: str = ""

@@ -136,6 +136,7 @@ def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> b
         replaced_rows=tally.replaced + _sum(job, "replaced_rows"),
         unchanged_rows=tally.unchanged + _sum(job, "unchanged_rows"),
         deleted_rows=_compared(job).deleted,
+        marked_rows=_compared(job).marked,
         skipped_rows=tally.skipped + _sum(job, "skipped_rows"),
         committed_bytes=_sum(job, "length"),
         kept_table=job.plan.staged.old if job.plan.staged else "",
@@ -164,7 +165,10 @@ def record_clean(job: ImportJob) -> None:
     """Record that the job has no staging table on the target any more; unless it is finished, its counts become 0."""
     gone = Case(When(staging__in=ImportJob.FINISHED, then=Value(Staging.DONE)), default=Value(Staging.NONE))
     held_step(job).update(staging=gone, step_failures=0, version=F("version") + 1, **no_step())
-    counts = ("deleted_rows", "loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "committed_bytes")
+    counts = (
+        *("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "committed_bytes"),
+        *("deleted_rows", "marked_rows"),
+    )
     nothing = dict.fromkeys(counts, 0)
     held_step(job).filter(status__in=NOT_DONE, staging=Staging.NONE).update(**nothing)
 

@@ -81,12 +81,16 @@ def compared_lines(compared: Mapping[str, Any] | None, *, written: bool) -> Iter
             f" {compared['unchanged']:,} are equal to one{again}."
         )
     if not written and compared["missing"]:
-        gone = compared["deleted"]
-        yield f"The table has {compared['missing']:,} more, of which {gone:,} would be deleted."
+        gone = (
+            f"{compared['marked']:,} would be marked"
+            if compared["marked"]
+            else f"{compared['deleted']:,} would be deleted"
+        )
+        yield f"The table has {compared['missing']:,} more, of which {gone}."
     if compared["columns"]:
         changed = ", ".join(f"{name} {rows:,}" for name, rows in compared["columns"].items())
         yield f"Changed rows by column: {changed}"
-    if written and (kept := compared["missing"] - compared["deleted"]):
+    if written and (kept := compared["missing"] - compared["deleted"] - compared["marked"]):
         yield f"Rows of the table that the file does not have, and that stay: {kept:,}"
     for kind, rows in compared["first"].items() if not written else ():
         for number, row in enumerate(rows):

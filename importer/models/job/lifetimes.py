@@ -250,8 +250,9 @@ class LoadedRows(models.Model):
     unchanged_rows = models.BigIntegerField(default=0)
     skipped_rows = models.BigIntegerField(default=0)
     rejected_rows = models.BigIntegerField(default=0)
-    # Rows of the table that left it, because the file does not have them.
+    # Rows of the table that left it or were marked, because the file does not have them.
     deleted_rows = models.BigIntegerField(default=0, db_default=0)
+    marked_rows = models.BigIntegerField(default=0, db_default=0)
     # What the file changes, in a mode that compares it with the table (importer.engine.load.outcome.Compared as JSON),
     # recorded before the finishing step commits. NULL: not compared.
     compared_json = models.JSONField(default=None, null=True, blank=True, editable=False)

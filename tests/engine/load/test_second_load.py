@@ -29,11 +29,14 @@ VALUES = {
     "text": (None, "", "a", "A", "a ", "ä"),
     "number": (None, 0, 1, -1),
     "price": (Decimal("0.00"), Decimal("1.00"), Decimal("1.50")),
+    "gone": (0, 1, 2),
 }
+# The column that marks: never in the file. With 2 another program marks for itself.
+GONE = "gone"
 # The third column of values has a default in the modes that insert, and none in the one that does not.
 COLUMNS = "text VARCHAR(9) COLLATE utf8mb4_general_ci, number INT, price DECIMAL(6,2) NOT NULL"
 
-DEFAULT = {"text": None, "number": None, "price": Decimal("9.99")}
+DEFAULT = {"text": None, "number": None, "price": Decimal("9.99"), GONE: 0}
 Row = dict[str, object]
 # Conditions, and the same in Python: true only, not NULL.
 SCOPES: dict[str, Callable[[Row], bool]] = {
@@ -58,7 +61,7 @@ class Case:
     """A table, a file with rows for some of its columns, and whether foreign keys point at the table."""
 
     mode: str
-    keep: bool
+    missing_rows: str
     key: list[str]
     table: list[Row]
     columns: list[str]
@@ -84,7 +87,7 @@ class Case:
         for _ in range(dice.randrange(14)):
             row = {**a_key(), **{name: value() for name, value in values.items()}}
             table.setdefault(folded(row, key), row)
-        filled = [name for name in values if dice.random() < 0.7] or ["text"]
+        filled = [name for name in values if name != GONE and dice.random() < 0.7] or ["text"]
         file = []
         for _ in range(dice.randrange(20)):
             row = {**a_key(), **{name: values[name]() for name in filled}}
@@ -94,9 +97,9 @@ class Case:
             file.append(row)
         rows = list(table.values())
         referenced = dice.sample(rows, min(len(rows), 2)) if dice.random() < 0.4 else None
-        keep = mode == "sync" and dice.random() < 0.3
+        missing = dice.choice(["delete", "keep", "mark=gone"]) if mode == "sync" else "delete"
         scope = dice.choice(list(SCOPES)) if mode == "sync" and dice.random() < 0.6 else ""
-        return cls(mode, keep, key, rows, [*key, *filled], file, referenced, scope)
+        return cls(mode, missing, key, rows, [*key, *filled], file, referenced, scope)
 
     @property
     def last(self) -> dict[tuple[object, ...], Row]:
@@ -119,25 +122,46 @@ class Case:
 
     @property
     def missing(self) -> list[Row]:
-        return [row for row in self.table if self.inside(row) and folded(row, self.key) not in self.last]
+        """Of the rows in the scope; marked ones are gone."""
+        gone = [row for row in self.table if self.marks and row[GONE] == 1]
+        rows = (row for row in self.table if self.inside(row) and row not in gone)
+        return [row for row in rows if folded(row, self.key) not in self.last]
+
+    @property
+    def keep(self) -> bool:
+        return self.missing_rows == "keep"
+
+    @property
+    def marks(self) -> bool:
+        return self.missing_rows == "mark=gone"
+
+    @property
+    def deleted(self) -> list[Row]:
+        return self.missing if self.mode == "sync" and self.missing_rows == "delete" else []
+
+    @property
+    def marked(self) -> list[Row]:
+        return self.missing if self.marks else []
 
     @property
     def held(self) -> bool:
         """Whether a row that would be deleted is pointed at."""
-        return not self.keep and self.mode == "sync" and any(row in self.missing for row in self.referenced or ())
+        return any(row in self.deleted for row in self.referenced or ())
 
     def changed(self, row: Row) -> dict[str, object]:
         """The new values of a row of the table, where the file has others."""
         new = self.last.get(folded(row, self.key), row)
         fixed = self.key if self.referenced is not None else []
-        return {name: new[name] for name in self.columns if name not in fixed and new[name] != row[name]}
+        back = {GONE: 0} if self.marks and row[GONE] == 1 and folded(row, self.key) in self.last else {}
+        return {name: new[name] for name in self.columns if name not in fixed and new[name] != row[name]} | back
 
     def compared(self) -> Compared:
         changes = [change for row in self.table if (change := self.changed(row))]
-        columns = {name: rows for name in self.columns if (rows := sum(name in each for each in changes))}
+        columns = {name: rows for name in (*self.columns, GONE) if (rows := sum(name in each for each in changes))}
         new, missing = len(self.inserted), len(self.missing) if self.mode == "sync" else 0
         unchanged, repeated = len(self.last) - new - len(changes), len(self.taken) - len(self.last)
-        return Compared(new, len(changes), unchanged, repeated, missing, 0 if self.keep else missing, columns)
+        gone = len(self.deleted)
+        return Compared(new, len(changes), unchanged, repeated, missing, gone, columns, marked=len(self.marked))
 
     @property
     def inserted(self) -> list[Row]:
@@ -145,13 +169,13 @@ class Case:
         return [row for key, row in self.last.items() if key not in known]
 
     def after(self) -> list[Row]:
-        there = [row for row in self.table if self.mode == "update" or self.keep or row not in self.missing]
+        there = [{**row, GONE: 1} if row in self.marked else row for row in self.table if row not in self.deleted]
         return [*({**row, **self.changed(row)} for row in there), *({**DEFAULT, **row} for row in self.inserted)]
 
     def log(self) -> list[tuple[str, str]]:
         """The rows that triggers see: only those that are written."""
-        gone = [] if self.mode == "update" or self.keep else self.missing
-        written = {"insert": self.inserted, "update": list(filter(self.changed, self.table)), "delete": gone}
+        changed = [*filter(self.changed, self.table), *self.marked]
+        written = {"insert": self.inserted, "update": changed, "delete": self.deleted}
         return sorted((event, self.name_of(row)) for event, rows in written.items() for row in rows)
 
     def name_of(self, row: Row) -> str:
@@ -164,7 +188,8 @@ class Case:
             database,
             *(f"DROP TABLE IF EXISTS {name}" for name in ("child", "t", "log")),
             "CREATE TABLE log (event VARCHAR(9), name VARCHAR(99))",
-            f"CREATE TABLE t ({KEYS[key]}, {COLUMNS}{default}, PRIMARY KEY ({key}), KEY (number))",
+            f"CREATE TABLE t ({KEYS[key]}, {COLUMNS}{default}, gone INT NOT NULL DEFAULT 0, PRIMARY KEY ({key}),"
+            " KEY (number))",
         )
         with connect(database) as connection:
             self._insert(connection, "t", self.table)
@@ -227,7 +252,7 @@ def test_table_counts_and_triggers_are_those_of_the_model(database: Address, sou
         case.make(database)
         before = stored(database)
         mapping = [ColumnMapping(name, ("NA",)) for name in case.columns]
-        options = {"scope": case.scope, **({"missing": "keep"} if case.keep else {})}
+        options = {"scope": case.scope, "missing": case.missing_rows}
         path = source(text_of(case))
         rejecting = {"stop_if": "deleted>100%"} if mode == "sync" else {}
         if mode == "update" or case.keep:

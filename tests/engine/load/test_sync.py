@@ -169,6 +169,77 @@ class TestSync:
             planned(database, source("1,1\n"), mode, "id", "name", **options)
 
 
+class TestMark:
+    """Rows that the file lacks are marked instead of deleted, once."""
+
+    SHELF = "INSERT INTO t (id, name) VALUES (1, 'one'), (2, 'two'), (3, 'three')"
+
+    @pytest.mark.parametrize(
+        ("column", "mark", "first", "second"),
+        [
+            ("gone TINYINT(1) NOT NULL DEFAULT 0", "gone", 1, 0),
+            ("active BOOL DEFAULT TRUE", "active:0", 0, 1),
+            ("`st:ate` ENUM('on', 'off') NOT NULL DEFAULT 'on'", "`st:ate`:OFF", "off", "on"),
+            ("note VARCHAR(20)", "note:it's: \\", "it's: \\", None),
+        ],
+    )
+    def test_the_value_stands_in_the_column_until_the_row_comes_back(
+        self, database: Address, source, column, mark, first, second
+    ):
+        given(database, f"CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9), {column})", self.SHELF)
+        options = {**ANY, "missing": f"mark={mark}"}
+        load = planned(database, source("2,two\n3,THREE\n"), "sync", "id", "name", **options).stage()
+        tally, compared = compared_by(load)
+        assert tally == Tally(replaced=1, unchanged=1)
+        assert compared == Compared(changed=1, unchanged=1, missing=1, marked=1, columns={"name": 1})
+        assert rows_of(database) == [(1, "one", first), (2, "two", second), (3, "THREE", second)]
+        load = planned(database, source("1,one\n3,THREE\n"), "sync", "id", "name", **options).stage()
+        tally, compared = compared_by(load)
+        assert (tally, compared.missing, compared.marked) == (Tally(replaced=1, unchanged=1), 1, 1)
+        assert list(compared.columns.values()) == [1]
+        assert rows_of(database) == [(1, "one", second), (2, "two", first), (3, "THREE", second)]
+
+    @pytest.mark.parametrize("column", ["gone DATE", "gone DATETIME(3)", "gone TIMESTAMP NULL"])
+    def test_a_column_of_dates_gets_the_present_time_once(self, database: Address, source, column):
+        given(database, f"CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9), {column})", self.SHELF)
+        given(database, "INSERT INTO t VALUES (4, 'old', '2020-01-01')")
+        for _ in range(2):
+            synced(database, source("1,one\n"), "id", "name", missing="mark=gone")
+        year = "SELECT id, YEAR(gone) = YEAR(NOW()) FROM t ORDER BY id"
+        assert rows_of(database, year) == [(1, None), (2, 1), (3, 1), (4, 0)]
+        assert synced(database, source("1,one\n2,two\n4,old\n"), "id", "name", missing="mark=gone") == Tally(
+            0, 2, 0, 0, 1
+        )
+        assert rows_of(database, year) == [(1, None), (2, None), (3, 1), (4, None)]
+
+    def test_limits_of_deleted_rows_hold_for_them(self, database: Address, source):
+        given(database, "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9), gone INT DEFAULT 0)", self.SHELF)
+        with pytest.raises(TooManyChanges, match=r"3 rows \(100.0%\) would be marked as missing.*deleted>10%"):
+            synced(database, source(""), "id", "name", missing="mark=gone", stop_if="")
+        assert rows_of(database, "SELECT SUM(gone) FROM t") == [(0,)]
+
+    @pytest.mark.parametrize(
+        ("mark", "why"),
+        [
+            ("absent", "has no column absent"),
+            ("name", "The file fills name itself"),
+            ("id", "fills id itself"),
+            ("shop", "is in the key or the scope"),
+            ("twice", "has no default"),
+            ("state:ON", "ON is the default of state"),
+            ("made", "is the present time in new rows"),
+        ],
+    )
+    def test_a_column_that_cannot_mark_is_refused_before_the_load(self, database: Address, source, mark, why):
+        given(
+            database,
+            "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(9), shop INT DEFAULT 3, twice INT AS (id * 2),"
+            " state VARCHAR(9) DEFAULT 'on', made TIMESTAMP DEFAULT CURRENT_TIMESTAMP)",
+        )
+        with pytest.raises(Problem, match=why):
+            planned(database, source("1,1\n"), "sync", "id", "name", scope="shop = 3", missing=f"mark={mark}")
+
+
 class TestScope:
     """Rows outside the scope are never touched."""
 

@@ -34,6 +34,7 @@ def test_in_process_needs_neither_redis_nor_worker(target_on_each: Target, peopl
         "skipped": 0,
         "rejected": 0,
         "deleted": 0,
+        "marked": 0,
         "missing": 0,
         "source_is_final": True,
     }
@@ -93,6 +94,7 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target_on_each: Target
         "skipped": 0,
         "rejected": 3,
         "deleted": 0,
+        "marked": 0,
         "missing": 0,
         "source_is_final": True,
     }

@@ -73,7 +73,16 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     assert payloads[0]["problem"]["rows"] == [
         {"line": 3, "column": "price", "value": "<b>cheap</b>", "reason": failed.problem["rows"][0]["reason"]}
     ]
-    rows = {"source": 2, "loaded": 1, "replaced": 0, "unchanged": 0, "skipped": 0, "rejected": 1, "deleted": 0}
+    rows = {
+        "source": 2,
+        "loaded": 1,
+        "replaced": 0,
+        "unchanged": 0,
+        "skipped": 0,
+        "rejected": 1,
+        "deleted": 0,
+        "marked": 0,
+    }
     assert payloads[1]["job"]["rows"] == rows
     assert [each["job"]["outcome"] for each in payloads] == [
         "failed",

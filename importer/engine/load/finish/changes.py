@@ -56,6 +56,7 @@ def compare(connection: LoaderConnection, comparison: Comparison, where: str) ->
         missing,
         missing if staged.deletes else 0,
         columns,
+        marked=missing if staged.marking else 0,
     )
 
 
@@ -94,8 +95,9 @@ def _shown(value: object) -> str | None:
 
 def beyond_limits(comparison: Comparison, compared: Compared, where: str) -> TooManyChanges | None:
     """The problem of what was compared, if the plan's limits do not allow it; else None."""
-    counts = {"new": compared.new, "changed": compared.changed, "deleted": compared.deleted}
-    return guards.beyond(comparison.staged.stop_if, counts, compared.there, comparison.staged.table, where)
+    counts = {"new": compared.new, "changed": compared.changed, "deleted": compared.deleted + compared.marked}
+    staged = comparison.staged
+    return guards.beyond(staged.stop_if, counts, compared.there, staged.table, where, marks=bool(staged.marking))
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,9 @@ class Change:
         before = self._rows() if compared.deleted else 0
         if compared.deleted:
             self._require("delete", self._run(self.comparison.delete), compared.deleted)
-        changed = self._update() if compared.changed else 0
+        if compared.marked:
+            self._update("mark", self.comparison.mark_missing, compared.marked)
+        changed = self._update("change", self.comparison.update, compared.changed) if compared.changed else 0
         if compared.new:
             self._require("insert", self._run(self.comparison.insert), compared.new)
         if compared.deleted and self._rows() != before + compared.new - compared.deleted:
@@ -140,11 +144,12 @@ class Change:
         sql = f"SELECT COUNT(*) FROM {self.comparison.target} LOCK IN SHARE MODE"
         return int(fetch_row(self.connection, sql)[0])
 
-    def _update(self) -> int:
-        self._run(self.comparison.update)
+    def _update(self, what: str, statement: str, rows: int) -> int:
+        """Run an UPDATE that must match so many rows; how many it has changed."""
+        self._run(statement)
         match = _MATCHED.search(info_text(self.connection))
         matched, changed, warnings = map(int, match.groups()) if match else (-1, 0, 0)
-        self._require("change", matched, self.compared.changed, warnings)
+        self._require(what, matched, rows, warnings)
         return changed
 
     def _run(self, statement: str) -> int:

@@ -16,7 +16,6 @@ def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
         yield Reason(
             f"No row outside the scope is changed, added or deleted: {options.scope}",
             "a row of the file that is outside, or would be, is rejected; shares of rows are those of the scope",
-            option="scope",
         )
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"
