@@ -32,7 +32,8 @@ DEFAULT_PORT = 3306
 # something there.
 PLACE = ("host", "port", "database")
 _CHANGED = (*ImportJob.UNRESTORED, ImportJob.Changes.LEFT)
-BOUND = ~Q(status__in=ImportJob.ENDED) | Q(changes__in=_CHANGED) | Q(staging__in=ImportJob.LEFTOVER)
+_STAGED = (*ImportJob.LEFTOVER, ImportJob.Staging.KEPT)
+BOUND = ~Q(status__in=ImportJob.ENDED) | Q(changes__in=_CHANGED) | Q(staging__in=_STAGED)
 MOST_NAMED = 10
 URL_SHAPE = (
     "Write it as mysql://USER@HOST:PORT/DATABASE, or mysql://USER@localhost/DATABASE?socket=PATH; % @ : / in a name as"

@@ -184,6 +184,21 @@ class Millrace:
         retried: Json = self.call("retry_import", job=job)
         return retried
 
+    def apply(self, job: int, *, all_the_same: bool = False) -> Json:
+        """Change the table as a preview has shown it; its report. `all_the_same`: also beyond its limits (stop_if)."""
+        applied: Json = self.call("apply_import", {"all_the_same": all_the_same}, job=job)
+        return applied
+
+    def compare(self, job: int) -> Json:
+        """Compare what an import has staged with its table once more; its report. Changes nothing."""
+        compared: Json = self.call("compare_import", job=job)
+        return compared
+
+    def drop(self, job: int) -> Json:
+        """Drop what an import has staged and not applied; its report."""
+        dropped: Json = self.call("drop_import", job=job)
+        return dropped
+
     def report(self, job: int) -> Json:
         """The report of an import; its outcome is None while it is under way."""
         shown: Json = self.call("show_import", job=job)

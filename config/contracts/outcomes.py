@@ -69,9 +69,11 @@ RESTORED = Outcome("restored", 0, Colour.GREY, "undo")
 PREVIEWED = Outcome("previewed", 0, Colour.GREY, "file")
 # Not the end: it continues when another person has approved its plan.
 UNAPPROVED = Outcome("waits for approval", 9, Colour.BLUE, "person")
+# A limit of changes has stopped it; it continues when somebody applies what is staged all the same.
+UNDECIDED = Outcome("waits for a decision", 11, Colour.BLUE, "question")
 OUTCOMES = (
     *(SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED, PREVIEWED),
-    UNAPPROVED,
+    *(UNAPPROVED, UNDECIDED),
 )
 # Of commands only: the command line is wrong, a check has found rows that could not be loaded, or the command has
 # failed or could not follow the import.

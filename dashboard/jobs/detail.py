@@ -35,7 +35,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates as job_rates
-from importer.jobs.actions import commands, dismissal, obstacles
+from importer.jobs.actions import applying, commands, dismissal, obstacles
 from importer.jobs.lifecycle import table_owner
 from importer.jobs.steps import table_backup
 from importer.models import Chunk, ImportJob, Level
@@ -144,6 +144,24 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def apply(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change the table as the import has shown it; with `all_the_same` beyond its limits."""
+    return _act(request, pk, partial(applying.apply, all_the_same="all_the_same" in request.POST))
+
+
+@require_POST
+def compare_again(request: HttpRequest, pk: int) -> HttpResponse:
+    """Compare the staged rows with the table as it is now."""
+    return _act(request, pk, applying.compare)
+
+
+@require_POST
+def drop_staged(request: HttpRequest, pk: int) -> HttpResponse:
+    """Drop the staged rows."""
+    return _act(request, pk, applying.drop)
+
+
+@require_POST
 def restore_now(request: HttpRequest, pk: int) -> HttpResponse:
     """Try at once to put back what the import has changed on the server, without waiting for the next try."""
     return _act(request, pk, obstacles.try_now)
@@ -239,6 +257,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "timeline": timeline(shown, now.now),
         "ahead": table_owner(shown),
         "can": _can(shown),
+        "beyond": partial(applying.beyond_limits, shown),
         "priorities": [(value, words, PRIORITY.hint(value)) for value, words in PRIORITY.offered.items()],
         "no_restore": table_backup.why_backup_stays(shown) if shown.kept_table else "",
         "since_restore": table_backup.imports_since_restore(shown) if shown.restored_at else [],
@@ -262,6 +281,8 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         and status in (Status.FAILED, Status.CANCELLED)
         and not commands.nothing_is_missing(shown)
         and commands.is_kept(shown),
+        "apply": loads and applying.can_apply(shown),
+        "drop_staged": loads and shown.ended and shown.keeps_staged,
         "end_without": obstacles.is_stuck(shown),
         "dismiss": RULES["job_dismiss"].allows(reads=False, thing=shown) and needs_a_person(shown),
         "retry_leaving_out": loads

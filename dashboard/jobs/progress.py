@@ -17,6 +17,7 @@ from importer.engine.source.formats.registry import FORMATS
 from importer.jobs.uploading import can_follow
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import ROWS_IN_TABLE
+from importer.models.outcomes import UNDECIDED, outcome
 from importer.models.outcomes.attempts import Speed, speed_of, started_at
 from importer.models.outcomes.reloaded_rows import rows_missing
 from importer.models.outcomes.sequels import told
@@ -160,7 +161,7 @@ class Progress:
     def shape(self) -> str:
         """The part of the token that covers heading and buttons."""
         asked = self.job.approval_asked_at is not None
-        return f"{self.job.status}.{asked}.{self.job.parallelism}.{self.job.kept_table}"
+        return f"{self.job.status}.{asked}.{self.job.parallelism}.{self.job.kept_table}.{self.job.staging}"
 
     @property
     def rejects_state(self) -> str:
@@ -221,8 +222,9 @@ class Progress:
         job = self.job
         if job.status == Status.FINISHING:
             return _FINISHING[job.options.mode]
-        if job.previewed_at and job.ended:
-            return "Compared; the table is as it was"
+        if job.compared_json and job.ended and not job.finished:
+            waits = " until somebody applies or drops what is staged" if outcome(job) == UNDECIDED else ""
+            return f"Compared; the table is as it was{waits}"
         if job.status in (Status.FAILED, Status.CANCELLED):
             if job.leftover:
                 return f"{job.get_status_display()}; {UNSURE}"
@@ -230,6 +232,12 @@ class Progress:
                 return f"{job.get_status_display()} after all rows were in"
         phases = _CREATING_PHASES if job.options_json.get("mode") == "create" else _STAGED_PHASES
         return phases.get(job.status, _PHASES[job.status])
+
+    @property
+    def compared_rows(self) -> int | None:
+        """The rows that were compared with the table, by an import that has ended without changing it; else None."""
+        job = self.job
+        return job.scanned_rows - job.rejected_rows if job.ended and job.compared_json and not job.finished else None
 
     @property
     def committed_rows(self) -> int:

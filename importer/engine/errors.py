@@ -192,6 +192,18 @@ class TooManyChanges(Problem):
     code = 1303
 
 
+class NotAsSeen(Problem):
+    """The table is no longer as it was when the file was compared with it, so what was seen is not applied."""
+
+    code = 1304
+
+
+class NotDecided(Problem):
+    """Nobody has decided in time about what a limit of changes had stopped, so that its staged rows are dropped."""
+
+    code = 1305
+
+
 class AllRowsRejected(Problem):
     """The file has rows, and the target refused every one of them."""
 

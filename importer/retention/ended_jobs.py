@@ -20,12 +20,13 @@ from importer.history.chunks.files import read_rows
 from importer.history.chunks.map import read_map
 from importer.history.chunks.rates import read_rates
 from importer.jobs.actions import fixes
+from importer.jobs.actions.applying import drop_undecided
 from importer.jobs.record import write_record
 from importer.jobs.rejects import storage
 from importer.models import DiscoveredFile, ImportJob, JobRecord
 from importer.models.outcomes.attempts import present_attempt
 from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, reason, why_job_stays
-from importer.retention.policies import before
+from importer.retention.policies import before, in_force
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,15 @@ def remove_chunks(now: datetime, most: int) -> int:
     with_rejects, cutoff = Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0), before("rejects", now)
     due = due.exclude(with_rejects if cutoff is None else with_rejects & Q(finished_at__gte=cutoff))
     return _each(lambda pk: _remove_chunks(pk, due, now), due, most)
+
+
+def drop_staged(now: datetime, most: int) -> int:
+    """Let go the staged rows that at most `most` imports have kept for long enough. Returns the number of imports."""
+    policy = in_force("staged")
+    if (cutoff := policy.before(now)) is None:
+        return 0
+    kept = ImportJob.objects.filter(status__in=ImportJob.ENDED, staging=ImportJob.Staging.KEPT, finished_at__lt=cutoff)
+    return sum(drop_undecided(job, policy.words) for job in kept.order_by("finished_at")[:most])
 
 
 def remove_jobs(now: datetime, most: int) -> int:

@@ -28,6 +28,7 @@ CHUNK_OBSTACLES: Mapping[str, Q] = {
     "a step of it is under way": ~Q(step="") | Q(table_claim__isnull=False),
     "what it has changed on the server is not undone yet": Q(staging__in=ImportJob.LEFTOVER)
     | Q(changes__in=ImportJob.UNRESTORED),
+    "its staged rows are kept on the server, and its page applies or drops them": Q(staging=ImportJob.Staging.KEPT),
     "its page has the SQL of keys that are missing; a retry builds them": Q(changes=ImportJob.Changes.LEFT),
     "a schedule continues from it; retry it, or forget its file (millrace schedule forget)": _SCHEDULE_CONTINUES,
     "a lab is at work on it": Q(Exists(_LABS.filter(of_job=OuterRef("pk")))),

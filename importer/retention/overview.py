@@ -31,7 +31,7 @@ class Overview:
 def overview(now: datetime) -> Overview:
     """The overview at this moment."""
     return Overview(
-        taken=[*figures.folders(), *figures.store(), *figures.database()],
+        taken=[*figures.folders(), *figures.store(), *figures.staged(), *figures.database()],
         memory=figures.memory(),
         disks=figures.disks(),
         rejects=figures.largest_rejects(),

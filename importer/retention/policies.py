@@ -93,6 +93,12 @@ POLICIES = {
             "CHUNKS_DAYS",
         ),
         Policy(
+            "staged",
+            "Staged rows on the targets",
+            "What previews, and imports that a limit of changes has stopped, have staged, after the comparison.",
+            "STAGED_DAYS",
+        ),
+        Policy(
             "jobs",
             "Imports",
             "Ended imports with their pages and plans. Their facts stay in the history (Performance).",

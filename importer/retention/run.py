@@ -22,6 +22,7 @@ PARTS: Mapping[str, tuple[int, Callable[[datetime, int], int]]] = {
     "working copies in the store": (MOST_JOBS, lambda now, _most: working_copies.remove_stored(now)),
     "unfinished files in the store": (MOST_JOBS, files.remove_parts),
     "rows of deleted files": (MOST_ROWS, files.forget_old_rows),
+    "staged rows of imports": (MOST_JOBS, ended_jobs.drop_staged),
     "rejected rows of imports": (MOST_JOBS, files.remove_rejects),
     "rejected rows of earlier attempts in the store": (MOST_JOBS, files.remove_unknown_rejects),
     "ledger rows of imports": (MOST_JOBS, ledgers.remove_rows),

@@ -70,6 +70,14 @@ def store() -> list[Taken]:
     return [Taken("Store", kept["bytes"], f"uploaded and fetched files, in {settings.FILE_STORE}", kept["files"])]
 
 
+def staged() -> list[Taken]:
+    """The staged rows that imports keep on their targets; nothing without any."""
+    kept = ImportJob.objects.filter(status__in=ImportJob.ENDED, staging=ImportJob.Staging.KEPT)
+    sizes = [seen["bytes"] for seen in kept.values_list("seen_json", flat=True) if seen]
+    about = "of previews and of imports that wait for a decision, on their targets"
+    return [Taken("Staged rows", sum(sizes), about, len(sizes))] if sizes else []
+
+
 def database() -> list[Taken]:
     """The application's database, its largest tables if the server knows their sizes, and the audit log."""
     whole = _sqlite() if connection.vendor == "sqlite" else _server_tables()

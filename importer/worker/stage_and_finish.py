@@ -11,10 +11,11 @@ from django.conf import settings
 from config.telemetry import traces
 from importer.connections.source_location import copy_of, location_of_types
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, Previewed, Problem
+from importer.engine.errors import Cancelled, NotAsSeen, Previewed, Problem, TooManyChanges
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish, is_done
+from importer.engine.load.outcome import Seen
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.plan import Reason
 from importer.engine.plan.stored_plan import plan_to_json
@@ -22,7 +23,7 @@ from importer.engine.schema.new_table import NewTable
 from importer.engine.sorting.original_positions import OriginalPositions
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scan_files import record_ranges
-from importer.engine.stored import to_json
+from importer.engine.stored import from_json, to_json
 from importer.engine.target import staging
 from importer.engine.target.write_modes import SWAPPING
 from importer.engine.validation.file_scan import FileScan
@@ -161,6 +162,9 @@ def finish_job(job_id: int, then: FollowUp) -> None:
     except Previewed:
         job_staging.record_previewed(job)
         then(job_id, ())
+    except (TooManyChanges, NotAsSeen) as problem:
+        job_staging.record_stopped(job, problem)
+        then(job_id, ())
     except Exception as error:
         then(job_id, after_failure(job, error, given_up=keeper.killed))
     else:
@@ -196,9 +200,8 @@ def clean_now(job_id: int) -> None:
 
 def _finishing_step(job: ImportJob) -> FinishingStep:
     exact = job.options.on_duplicate != "replace"
-    return FinishingStep(
-        str(job.key), job.step_attempt, job.target.address, job.plan, job_staging.staged_rows(job), exact=exact
-    )
+    rows, seen = job_staging.staged_rows(job), from_json(Seen, job.seen_json) if job.seen_json else None
+    return FinishingStep(str(job.key), job.step_attempt, job.target.address, job.plan, rows, exact=exact, seen=seen)
 
 
 def _record_if_done(job: ImportJob) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from importer.engine.feed import hex_decoder
 from importer.engine.feed.hex_decoder import HexStatement
-from importer.engine.load.outcome import Compared
+from importer.engine.load.outcome import Compared, Seen
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, LoadStatements
@@ -129,13 +129,14 @@ class LoadCallbacks:
 
     `on_connect(connection_id)` is called before the transaction begins, `on_sent(bytes)` while bytes leave; both from
     the loading thread. `on_stage` is called from another thread while keys are built, which takes `index_seconds`.
-    `on_compared` is called before the transaction that changes the table commits, and may raise to end it.
+    `on_compared` is called before the transaction that changes the table commits, and may raise to end it; with what
+    was seen, if nothing is changed.
     """
 
     on_connect: Callable[[int], None] = lambda _: None
     on_sent: Callable[[int], None] = lambda _: None
     on_stage: OnDdlProgress = lambda _: None
-    on_compared: Callable[[Compared], None] = lambda _: None
+    on_compared: Callable[[Compared, Seen | None], None] = lambda *_: None
     index_seconds: float = 0
 
 

@@ -50,6 +50,32 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class KeyRange:
+    """Rows that a comparison has found, of one kind (new, changed or missing), in the order of their keys.
+
+    `first` and `last` are their keys as SQL literals, by column. `digest` is the sum of their hashes: of the values
+    that the table has in the file's columns, of new ones of the key.
+    """
+
+    kind: str
+    first: tuple[str, ...]
+    last: tuple[str, ...]
+    rows: int
+    digest: int
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a comparison has shown, to be found again before it is applied; equal rows show it by not being there.
+
+    `bytes`: the size of the staging table that is kept for that.
+    """
+
+    ranges: tuple[KeyRange, ...]
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
 class ReasonCount:
     """`rows` were rejected, or skipped as duplicates, for the same reason.
 

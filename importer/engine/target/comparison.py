@@ -69,6 +69,10 @@ def plan_comparison(
         keys=(key.columns,),
         changed=changed,
         differences=differences,
+        stored=(
+            *(_stored_form(table.column(name)).format(f"t.{quote_name(name)}") for name in columns),
+            *([f"({marking.marked})"] if marking else ()),
+        ),
         deletes=mode == "sync" and asked.missing == DELETE,
         marking=marking,
         scope=scope.sql,
@@ -77,6 +81,12 @@ def plan_comparison(
         preview=asked.preview,
     )
     return replace(staged, finish=Comparison(stage, target, staged).script)
+
+
+def again(schema: str, job: str, staged: Staged, *, preview: bool, as_seen: bool) -> Staged:
+    """The statements that compare the staged rows once more, and change the table unless it is a preview."""
+    asked = replace(staged, preview=preview, as_seen=as_seen)
+    return replace(asked, finish=Comparison.of(schema, job, asked).script)
 
 
 def _comparing_clauses(table: Table, columns: Sequence[str], scope: Scope) -> list[str]:
@@ -97,15 +107,22 @@ def _comparing_clauses(table: Table, columns: Sequence[str], scope: Scope) -> li
 
 def difference_of(column: Column) -> str:
     """The condition under which the column of the staged row s and that of its partner t are stored differently."""
-    name, type_ = quote_name(column.name), column.column_type
-    form = "{}"
-    if type_.has_epoch:
-        form = "UNIX_TIMESTAMP({})"  # Two moments of the hour that a clock repeats look the same.
-    elif type_.family in _TEXTS:
-        form = "CAST({} AS BINARY)"
-    elif type_.family in (Family.JSON, Family.OTHER, Family.GEOMETRY):
-        form = "CAST(CAST({} AS CHAR) AS BINARY)" if type_.family is Family.JSON else "HEX({})"
+    name, form = quote_name(column.name), _stored_form(column)
     return f"NOT ({form.format(f't.{name}')} <=> {form.format(f's.{name}')})"
+
+
+def _stored_form(column: Column) -> str:
+    """SQL for the value of {} as it is stored."""
+    type_ = column.column_type
+    if type_.has_epoch:
+        return "UNIX_TIMESTAMP({})"  # Two moments of the hour that a clock repeats look the same.
+    if type_.family in _TEXTS:
+        return "CAST({} AS BINARY)"
+    if type_.family is Family.JSON:
+        return "CAST(CAST({} AS CHAR) AS BINARY)"
+    if type_.family is Family.FLOATING:
+        return "({} + 0E0)"  # A FLOAT is shown with fewer digits than it has.
+    return "HEX({})" if type_.family in (Family.OTHER, Family.GEOMETRY) else "{}"
 
 
 @dataclass(frozen=True)
@@ -267,19 +284,20 @@ class Comparison:
             f" {State.NEW:d} ORDER BY {CHUNK}, {ROW}"
         )
 
+    def rows(self, kind: str) -> str:
+        """FROM and WHERE for the rows of a kind, once they are marked: s of new ones, t of missing ones, else both."""
+        if kind == "missing":
+            return self.missing
+        joined = f" STRAIGHT_JOIN {self.target} AS t ON {self._on}" if kind == "changed" else ""
+        state = State.CHANGED if kind == "changed" else State.NEW
+        return f"FROM {self.stage} AS s{joined} WHERE s.{STATE} = {state:d}"
+
     def first(self, kind: str, rows: int) -> str:
         """The first rows of a kind: the columns of the file as they are there, or, of changed ones, old and new."""
-        columns = [quote_name(name) for name in self.staged.columns]
-        if kind == "missing":
-            return f"SELECT {', '.join(f't.{name}' for name in columns)} {self.missing} LIMIT {rows}"
-        joined, state, names = "", State.NEW, [f"s.{name}" for name in columns]
-        if kind == "changed":
-            joined, state = f" STRAIGHT_JOIN {self.target} AS t ON {self._on}", State.CHANGED
-            names = [f"t.{name}" for name in columns] + names
-        return (
-            f"SELECT {', '.join(names)} FROM {self.stage} AS s{joined} WHERE s.{STATE} = {state:d}"
-            f" ORDER BY s.{CHUNK}, s.{ROW} LIMIT {rows}"
-        )
+        sides = {"new": "s", "changed": "ts", "missing": "t"}[kind]
+        names = ", ".join(f"{side}.{quote_name(name)}" for side in sides for name in self.staged.columns)
+        order = "" if kind == "missing" else f" ORDER BY s.{CHUNK}, s.{ROW}"
+        return f"SELECT {names} {self.rows(kind)}{order} LIMIT {rows}"
 
     @property
     def update(self) -> str:

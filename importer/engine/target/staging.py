@@ -46,10 +46,12 @@ class Staged:
     that it gets only at the end. `definition` is that of the table that mode replace replaces, from the moment when the
     staging table was made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the
     columns of each key on which its rows may clash; in a mode that compares, of the one key that rows are found by.
-    Such a mode sets the columns `changed` where one of the `differences` is true (comparison.py); `deletes`: it deletes
-    the rows that the file does not have, or with `marking` marks them (marking.py). `scope` is the condition of the
-    rows that it may touch, "" for all, with the columns `scoped_by` (scope.py). `stop_if` are the limits beyond which
-    it changes nothing (plan/guards.py); with `preview` it never changes anything.
+    Such a mode sets the columns `changed` where one of the `differences` is true (comparison.py); `stored` is SQL for
+    what the table has in each of `columns`, and whether it is marked. `deletes`: it deletes the rows that the file does
+    not have, or with `marking` marks them (marking.py). `scope` is the condition of the rows that it may touch, "" for
+    all, with the columns `scoped_by` (scope.py). `stop_if` are the limits beyond which it changes nothing
+    (plan/guards.py); with `preview` it never changes anything, and with `as_seen` it changes what an earlier comparison
+    has shown, whatever the limits, or nothing (load/finish/seen.py).
     """
 
     mode: str
@@ -67,12 +69,14 @@ class Staged:
     keys: tuple[tuple[str, ...], ...] = ()
     changed: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+    stored: tuple[str, ...] = ()
     deletes: bool = False
     marking: Marking | None = None
     scope: str = ""
     scoped_by: tuple[str, ...] = ()
     stop_if: str = ""
     preview: bool = False
+    as_seen: bool = False
 
     @property
     def compares(self) -> bool:

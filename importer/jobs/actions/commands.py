@@ -29,6 +29,7 @@ from importer.engine.reading.reading import reading_to_json
 from importer.engine.stored import to_json
 from importer.history import totals
 from importer.jobs.actions.obstacles import put_back_variables
+from importer.jobs.actions.staged_again import Again
 from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
 from importer.jobs.rejects.counts import COUNTS
@@ -41,6 +42,7 @@ from importer.models.outcomes.attempts import present_attempt
 from importer.preparation.prepare import PreparedImport, replan
 
 RETRIED = [Status.FAILED, Status.CANCELLED]
+CHANGING = Again()  # the table, with the rows that it has then
 
 # The state in words, where its name alone does not fit the sentence.
 STATE_PHRASES: dict[str, str] = {
@@ -147,7 +149,11 @@ def nothing_is_missing(job: ImportJob) -> bool:
 
 def is_kept(job: ImportJob) -> bool:
     """Whether what a retry needs is still there: chunks, ledger, and the file unless all its rows are in the table."""
-    return not job.chunks_removed_at and not lacks_ledger(job) and (job.finished or not job.source.is_removed)
+    return (
+        not job.chunks_removed_at
+        and not lacks_ledger(job)
+        and (job.finished or job.keeps_staged or not job.source.is_removed)
+    )
 
 
 def lacks_ledger(job: ImportJob) -> bool:
@@ -162,14 +168,16 @@ def retry(
     end_is_footer: bool | None = None,
     started_by: User | None = None,
     source: SourceFile | None = None,
+    again: Again = CHANGING,
 ) -> None:
     """Load the rest of a job that failed or was cancelled, into the table as it is now.
 
     `leave_out`: reject bad rows from now on, as if on_error had been `reject` from the start. A job that exceeded its
     limit of rejects continues without limits. A job that stages begins again, since its staging table was dropped; if
-    its finishing step is done, it is only verified again. `end_is_footer` answers what the last lines of a file are, if
-    the job has failed with that question; without an answer it is asked again. `started_by`: who else may not approve
-    it from now on. `source`: where the same content is now, if the file was moved, touched or delivered again.
+    that is kept, it goes on with it, as `again` says; if its finishing step is done, it is only verified again.
+    `end_is_footer` answers what the last lines of a file are, if the job has failed with that question; without an
+    answer it is asked again. `started_by`: who else may not approve it from now on. `source`: where the same content is
+    now, if the file was moved, touched or delivered again.
 
     Raises Problem if the job is in another state, or for an obstacle on the target.
     """
@@ -177,7 +185,7 @@ def retry(
     job.source = source or job.source
     if job.status in RETRIED and (problem := _why_no_retry(job)):
         raise problem
-    values = _retry_values(job, leave_out) if job.status in RETRIED else {}
+    values = _retry_values(job, leave_out, again) if job.status in RETRIED else {}
     if end_is_footer is not None and (lines := footer_lines(job.problem)):
         sampled = sorted({*job.file_dialect.sampled, "skip_footer"}) if end_is_footer else job.file_dialect.sampled
         dialect = {**job.dialect_json, "skip_footer": lines * end_is_footer, "sampled": list(sampled)}
@@ -186,7 +194,8 @@ def retry(
         ended = ImportJob.objects.select_for_update().filter(pk=job_id).first()
         if ended is None or ended.chunks_removed_at or lacks_ledger(ended):  # Deleted since the look above.
             raise _no_longer_kept(job)
-        if ended.status in RETRIED and (ended.status, ended.attempts) != (job.status, job.attempts):
+        before, now = ((each.status, each.attempts, each.staging) for each in (job, ended))
+        if ended.status in RETRIED and before != now:
             raise Problem("The import has changed just now.", where=str(job), advice="Look at it, and retry it again.")
         if ended.step == JobStep.KEEPING or ended.restored_at != job.restored_at:
             raise Problem("Its old table is being restored or dropped.", where=str(job), advice="Retry afterwards.")
@@ -198,7 +207,7 @@ def retry(
         chunks = Chunk.objects.filter(job=job_id)
         if not job.stages:
             chunks = chunks.exclude(status=Chunk.Status.LOADED)
-        if not job.finished:
+        if not (job.finished or job.keeps_staged):
             chunks.update(**_chunk_values_again(job, values))
         totals.count_retry(totals.IMPORT)
     start(job_id)
@@ -228,17 +237,20 @@ def _no_longer_kept(job: ImportJob) -> Problem:
     )
 
 
-def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
+def _retry_values(job: ImportJob, leave_out: bool, again: Again) -> dict[str, Any]:
     """The values of the job that a retry changes."""
     values = _forgotten(job)
     if job.finished:
         return values | _changes_to_undo(job)
+    if job.keeps_staged:
+        return values | again.from_staged(job)
     options = replace(_options_without_limits(job), on_error="reject") if leave_out else _options_without_limits(job)
-    if job.previewed_at:  # What was looked at is changed now.
-        options = replace(options, preview=False)
-        job.options_json = to_json(options)
-    plan = plan_to_json(replan(job, values.get("key", job.key)))
-    values |= {"plan_json": plan, "options_json": to_json(options)}
+    # What was looked at is changed now, unless it is to be looked at again.
+    again = again if job.previewed_at or again != CHANGING else Again(preview=options.preview)
+    job.options_json = {**job.options_json, "preview": again.preview}
+    key = values.get("key", job.key)
+    values |= again.planned(job, str(key), replan(job, key))
+    values |= {"options_json": to_json(replace(options, preview=again.preview))}
     if not job.stages:
         return values | _changes_to_undo(job)
     put_back_variables(job)
@@ -248,7 +260,7 @@ def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
 def _forgotten(job: ImportJob) -> dict[str, Any]:
     """The first values of all fields that a retry of the job forgets."""
     values = first_values(PresentAttempt)
-    if not job.finished:
+    if not (job.finished or job.keeps_staged):
         values |= first_values(PresentLoad)
         values |= first_values(LoadedRows) if job.stages else {}
         values |= first_values(WorkingCopy) if job.needs_copy else {}

@@ -1,13 +1,14 @@
 """Modes that stage: claims and results of creating the staging table, of the finishing step, and of cleaning up."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Case, F, QuerySet, Sum, Value, When
 from django.utils import timezone
 
-from importer.engine.errors import Cancelled
-from importer.engine.load.outcome import Compared, Tally
+from importer.engine.errors import Cancelled, NotAsSeen, TooManyChanges
+from importer.engine.load.outcome import Compared, Seen, Tally
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
@@ -15,6 +16,7 @@ from importer.engine.stored import from_json, to_json
 from importer.engine.target.staging import Staged
 from importer.jobs.lifecycle import after_all_rows, fail
 from importer.jobs.permission import why_forbidden
+from importer.jobs.rejects.counts import COUNTS
 from importer.jobs.transitions import (
     STEP,
     JobStep,
@@ -33,6 +35,14 @@ from importer.queue import Message
 # Time until the next try to drop the staging table of a job that has ended, after MAX_ATTEMPTS without an answer.
 CLEAN_AGAIN = timedelta(minutes=10)
 
+# Of a job that has put no row into the table.
+_NO_ROWS = dict.fromkeys(
+    (
+        *("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "committed_bytes"),
+        *("deleted_rows", "marked_rows"),
+    ),
+    0,
+)
 NOT_DONE = (*ImportJob.ENDING, Status.FAILED, Status.CANCELLED)
 
 
@@ -108,16 +118,32 @@ def staged_rows(job: ImportJob) -> int:
     return int(_sum(job, "loaded_rows"))
 
 
-def record_compared(job: ImportJob, compared: Compared) -> None:
+def record_compared(job: ImportJob, compared: Compared, seen: Seen | None) -> None:
     """Record what the file changes, before it does. Raises Cancelled if the finishing step is no longer wanted."""
-    if not _wanted(job).update(compared_json=to_json(compared)):
+    shown = {"seen_json": to_json(seen)} if seen else {}
+    if not _wanted(job).update(compared_json=to_json(compared), **shown):
         raise Cancelled("The finishing step is no longer wanted.", where=str(job))
 
 
 def record_previewed(job: ImportJob) -> bool:
     """Record that the file was compared, and end the job, which changes nothing. False: another worker has the step."""
+    return _keep(job, status=Status.CANCELLING, previewed_at=timezone.now())
+
+
+def record_stopped(job: ImportJob, problem: TooManyChanges | NotAsSeen) -> bool:
+    """Record why the job changes nothing, and end it. False: another worker has the step."""
+    return _keep(job, status=Status.FAILING, problem=problem.as_json())
+
+
+def _keep(job: ImportJob, **values: Any) -> bool:
+    """Let the job end with its staged rows, of which none is in the table."""
     mine = held_step(job).filter(status=Status.FINISHING)
-    return change_status(mine, status=Status.CANCELLING, previewed_at=timezone.now(), step_failures=0, **no_step())
+    return change_status(mine, staging=Staging.KEPT, step_failures=0, **_NO_ROWS, **no_step(), **values)
+
+
+def kept_rows(job: ImportJob) -> dict[str, int]:
+    """The counts of a job whose staged rows are kept, for the next step with them."""
+    return {name: _sum(job, name) for name in COUNTS} | {"committed_bytes": _sum(job, "length")}
 
 
 def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> bool:
@@ -165,12 +191,7 @@ def record_clean(job: ImportJob) -> None:
     """Record that the job has no staging table on the target any more; unless it is finished, its counts become 0."""
     gone = Case(When(staging__in=ImportJob.FINISHED, then=Value(Staging.DONE)), default=Value(Staging.NONE))
     held_step(job).update(staging=gone, step_failures=0, version=F("version") + 1, **no_step())
-    counts = (
-        *("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "committed_bytes"),
-        *("deleted_rows", "marked_rows"),
-    )
-    nothing = dict.fromkeys(counts, 0)
-    held_step(job).filter(status__in=NOT_DONE, staging=Staging.NONE).update(**nothing)
+    held_step(job).filter(status__in=NOT_DONE, staging=Staging.NONE).update(**_NO_ROWS)
 
 
 def cleaning_failed(job: ImportJob) -> list[Message]:

@@ -16,15 +16,15 @@ from importer.engine.errors import Problem
 from importer.engine.stored import to_json
 from importer.jobs import approval, lifecycle
 from importer.jobs import report as job_report
-from importer.jobs.actions import commands
+from importer.jobs.actions import applying, commands
 from importer.jobs.actions.obstacles import end_without, try_now
 from importer.jobs.rejects import downloads
 from importer.management.base_command import PreparedCommand
 from importer.management.terminal import by_url
 from importer.management.terminal.follow.following import LOOK_EVERY, follow
 from importer.management.terminal.words import PROGRAM
-from importer.management.verbs.jobs import JOB, VERBS, end, retry
-from importer.management.verbs.verb import Context, Here, Json, Verb, option
+from importer.management.verbs.jobs import JOB, VERBS, Body, end, followed, tell
+from importer.management.verbs.verb import Context, Here, Json, Run, Verb, option
 from importer.models import ImportJob
 from importer.models.outcomes.sequels import told
 from importer.retention import ended_jobs
@@ -112,19 +112,32 @@ class _JobsHere(Here):
         return {"job": job, "causes": [to_json(each) for each in for_reader(shown, found)]}
 
 
-def _retry(context: Context) -> int:
+def _goes_on(operation: str, body: Body) -> Run:
     """One that is still ending is run to its end first, and what one has left on its server is dropped: the process
     that was ending it may have been killed.
     """
-    options, job = context.options, _read(context.options.job)
-    by_url.hold_password_again(job.target, vars(options))
-    in_process = options.in_process
-    if in_process and (job.status in ImportJob.ENDING or (job.ended and job.leftover)):
-        follow(job, in_process=True, quiet=options.as_json)
-    with queue.dropped(in_process):
-        commands.retry(job.pk, leave_out=options.on_error is not None, started_by=acting_user())
-    follow(_read(job.pk), in_process=in_process, quiet=options.as_json)
-    return end(context, _report(job.pk))
+
+    def run(context: Context) -> int:
+        options, job = context.options, _read(context.options.job)
+        by_url.hold_password_again(job.target, vars(options))
+        in_process = options.in_process
+        if in_process and (job.status in ImportJob.ENDING or (job.ended and job.leftover)):
+            follow(job, in_process=True, quiet=options.as_json)
+        with queue.dropped(in_process):
+            context.api.call(operation, body(options), job=job.pk)
+        follow(_read(job.pk), in_process=in_process, quiet=options.as_json)
+        return end(context, _report(job.pk))
+
+    return run
+
+
+def _drop(context: Context) -> None:
+    job = _read(context.options.job)
+    by_url.hold_password_again(job.target, {**vars(context.options), "in_process": True})
+    with queue.dropped(True):
+        applying.drop(job.pk)
+    follow(_read(job.pk), in_process=True, quiet=True)
+    tell(context, _report(job.pk))
 
 
 def _run(context: Context) -> int:
@@ -156,12 +169,13 @@ class Command(PreparedCommand):
     api = _JobsHere
     verbs = {
         **VERBS,
-        "retry": retry(
-            _retry,
+        **followed(
+            _goes_on,
             option("--in-process", action="store_true", default=True, help="load in this process (default)"),
             option("--workers", dest="in_process", action="store_false", help="hand it to the running workers"),
             by_url.add_password_flags,
         ),
+        "drop": replace(VERBS["drop"], run=_drop, options=(JOB, by_url.add_password_flags)),
         "approve": _with_hint("approve", lambda _: "Without workers"),
         "resume": _with_hint("resume", _if_unloaded),
         "run": Verb(
@@ -178,6 +192,9 @@ class Command(PreparedCommand):
         "resume_import": _act(commands.resume),
         "set_priority": _act(commands.set_priority),
         "cancel_import": _act(commands.cancel),
+        "retry_import": _act(lambda job, out: commands.retry(job, leave_out=out, started_by=acting_user())),
+        "apply_import": _act(lambda job, all_the_same: applying.apply(job, all_the_same=all_the_same)),
+        "compare_import": _act(applying.compare),
         "approve_import": _act(commands.approve),
         "refuse_import": _act(commands.refuse),
         "restore_now_import": _act(try_now),

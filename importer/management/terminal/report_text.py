@@ -180,7 +180,7 @@ def report_lines(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
         yield f"Import {job} {report['outcome'] or report['debug']['status']}: {equation_of(rows)}"
     yield from compared_lines(report.get("compared"), written=report["balanced"])
     if report["outcome"] == PREVIEWED.words:
-        yield f"To change the table so: {prefix} job retry {job}"
+        yield f"To change the table so: {prefix} job apply {job}. To drop what is staged: {prefix} job drop {job}"
     yield from skipped_lines(SkippedLines.from_json(report["lines"])) if rows["source_is_final"] else ()
     if rate := report["rates"].get("rows_per_second"):
         compared = ", each stored value compared with the file" if report["debug"]["plan"].get("readback") else ""

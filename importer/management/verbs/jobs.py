@@ -37,10 +37,10 @@ def _line(row: Mapping[str, Any], *, is_silent: bool) -> str:
 
 
 def _show(context: Context) -> None:
-    _tell(context, context.api.call("show_import", job=context.options.job))
+    tell(context, context.api.call("show_import", job=context.options.job))
 
 
-def _tell(context: Context, report: Json) -> None:
+def tell(context: Context, report: Json) -> None:
     """Print a report; it is no failure of the command that an import has failed."""
     context.output.give_whole(report)
     for line in (*report_lines(report, context.prefix), *problem_and_ways_out(report, context.prefix)):
@@ -108,7 +108,7 @@ def _act(operation: str, said: str, body: Callable[[Namespace], Json | None] = _
 
 def _changes(operation: str, body: Callable[[Namespace], Json | None] = _no_body) -> Run:
     """A verb that changes an import, and prints its report."""
-    return lambda context: _tell(context, context.api.call(operation, body(context.options), job=context.options.job))
+    return lambda context: tell(context, context.api.call(operation, body(context.options), job=context.options.job))
 
 
 def _plan(context: Context) -> None:
@@ -142,10 +142,33 @@ def _rejects(context: Context) -> None:
     write_rejects(pieces, options.out, as_json=options.as_json)
 
 
-def retry(run: Run, *more: AddOption) -> Verb:
-    """The verb `retry`, by the function that follows the import to its end. `more`: further options."""
+Body = Callable[[Namespace], Json | None]
+
+
+def followed(run: Callable[[str, Body], Run], *more: AddOption) -> Verbs:
+    """The verbs by which an ended import goes on. `more`: further options.
+
+    `run`: the function that calls an operation, with what the request says, and follows the import to its end.
+    """
     leave_out = option("--on-error", choices=("reject",), help="leave out bad rows from now on, into a file")
-    return Verb("load the missing rows of an import that failed or was cancelled", run, (JOB, leave_out, *more))
+    all_the_same = option("--all-the-same", action="store_true", help="also beyond its limits (--stop-if)")
+    return {
+        "retry": Verb(
+            "load the missing rows of an import that failed or was cancelled",
+            run("retry_import", lambda it: {"leave_out": it.on_error is not None}),
+            (JOB, leave_out, *more),
+        ),
+        "apply": Verb(
+            "change the table as a preview has shown it, from the rows that are staged",
+            run("apply_import", lambda it: {"all_the_same": it.all_the_same}),
+            (JOB, all_the_same, *more),
+        ),
+        "compare": Verb(
+            "compare the staged rows of an import with its table once more, and change nothing",
+            run("compare_import", _no_body),
+            (JOB, *more),
+        ),
+    }
 
 
 PAUSED = "Import {job} is paused: chunks under way finish. To continue: {prefix} job resume {job}"
@@ -192,6 +215,11 @@ VERBS: Verbs = {
     ),
     "cancel": Verb(
         "end an import; what is committed stays, except in a staging table", _changes("cancel_import"), (JOB,)
+    ),
+    "drop": Verb(
+        "drop the rows that an import has staged and not applied, and end one that waits for a decision",
+        _changes("drop_import"),
+        (JOB,),
     ),
     "delete": Verb(
         "delete an ended import with its rejected rows; what it loaded stays",

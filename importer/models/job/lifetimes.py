@@ -228,11 +228,14 @@ class LoadedRows(models.Model):
 
         `begun`: it may be there. `ready`: it is made. `merged`: the finishing step is done, so that all rows are in the
         table, and the staging table may still be there. Cleaning up makes `merged` to `done`, and the others to none.
+        `kept`: the import has compared its rows with the table and ended, and they wait for somebody who applies or
+        drops them (jobs/actions/applying.py), which makes it `ready` again.
         """
 
         NONE = ""
         BEGUN = "begun"
         READY = "ready"
+        KEPT = "kept"
         MERGED = "merged"
         DONE = "done"
 
@@ -256,6 +259,9 @@ class LoadedRows(models.Model):
     # What the file changes, in a mode that compares it with the table (importer.engine.load.outcome.Compared as JSON),
     # recorded before the finishing step commits. NULL: not compared.
     compared_json = models.JSONField(default=None, null=True, blank=True, editable=False)
+    # What that has shown (importer.engine.load.outcome.Seen as JSON), to be found again before it is applied. NULL: the
+    # table was changed, or nothing was compared.
+    seen_json = models.JSONField(default=None, null=True, blank=True, editable=False)
     committed_bytes = models.BigIntegerField(default=0)
     # Reasons for rejected or skipped rows, and counted changes of values (shapes: importer.jobs.rejects.counts).
     reject_reasons = models.JSONField(default=list, blank=True)
@@ -268,6 +274,11 @@ class LoadedRows(models.Model):
     def leftover(self) -> bool:
         """Whether a staging table may have to be dropped."""
         return self.staging in self.LEFTOVER
+
+    @property
+    def keeps_staged(self) -> bool:
+        """Whether its staged rows can be compared with the table again, without its file."""
+        return self.staging == self.Staging.KEPT
 
     @property
     def finished(self) -> bool:

@@ -16,6 +16,7 @@ from config.contracts.outcomes import (
     RESTORED,
     SUCCEEDED,
     UNAPPROVED,
+    UNDECIDED,
     UNKNOWN,
     UNREACHABLE,
     WITH_REJECTS,
@@ -23,7 +24,7 @@ from config.contracts.outcomes import (
     Colour,
     Outcome,
 )
-from importer.engine.errors import ApprovalRefused, Cancelled, Problem, TargetUnreachable, WrongUsage
+from importer.engine.errors import ApprovalRefused, Cancelled, Problem, TargetUnreachable, TooManyChanges, WrongUsage
 from importer.engine.reading.questions import NeedsAnswer
 from importer.models.job import ImportJob
 
@@ -40,6 +41,7 @@ __all__ = [
     "RESTORED",
     "SUCCEEDED",
     "UNAPPROVED",
+    "UNDECIDED",
     "UNKNOWN",
     "UNREACHABLE",
     "WITH_REJECTS",
@@ -56,7 +58,11 @@ _BY_WORDS = {each.words: each for each in OUTCOMES}
 
 # The kind of a job's problem, for the conditions below; "" without a problem.
 PROBLEM_KIND = Coalesce(Cast(KT("problem__kind"), CharField(max_length=64)), Value(""))
-_KINDS = {UNREACHABLE.words: TargetUnreachable.__name__, REFUSED.words: ApprovalRefused.__name__}
+_KINDS = {
+    UNREACHABLE.words: TargetUnreachable.__name__,
+    REFUSED.words: ApprovalRefused.__name__,
+    UNDECIDED.words: TooManyChanges.__name__,
+}
 _ADDED_UP = Q(status=Status.SUCCEEDED, balanced=True)
 # The jobs of each outcome that a job can have, by its words: outcome() in the database. `kind` is PROBLEM_KIND.
 CONDITIONS: dict[str, Q] = {

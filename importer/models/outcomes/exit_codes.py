@@ -16,6 +16,7 @@ MEANINGS: Mapping[str, str] = {
     "restored": "it had succeeded, and the old table is back",
     "previewed": "the file was compared with the table, and nothing was to be changed",
     "waits for approval": "of another person; nothing is written before",
+    "waits for a decision": "it would change more than a limit allows (--stop-if); nothing is changed before",
 }
 # Of commands: what an import's outcome does not say.
 COMMANDS: Mapping[int, str] = {

@@ -9,12 +9,13 @@ from functools import partial
 
 import pytest
 
-from importer.engine.errors import Previewed, RowsRefused, TargetProblem
+from importer.engine.errors import NotAsSeen, Previewed, RowsRefused, TargetProblem
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import finish
-from importer.engine.load.outcome import Compared, Tally
+from importer.engine.load.outcome import Compared, Seen, Tally
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.target import comparison
 from tests.engine.load.test_update import compared_by
 from tests.engine.staged import Import, given, planned, rows_of
 
@@ -215,21 +216,45 @@ class Case:
             execute(connection, f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", list(row.values()))
 
 
-def previewed(load: Import) -> Compared:
-    """What a preview tells, without the rows that it shows."""
-    told: list[Compared] = []
-    with pytest.raises(Previewed):
-        finish(load.stage(shuffled=True).work(), LoadCallbacks(on_compared=told.append))
-    assert [len(rows) for rows in told[0].first.values()] == [
-        min(10, count) for count in (told[0].new, told[0].changed, told[0].missing)
-    ]
-    return replace(told[0], first={})
-
-
-def text_of(case: Case) -> str:
-    """The file."""
+def load_of(case: Case, database: Address, source, **options: object) -> Import:
+    """The import of the case's file, as planned."""
     lines = (",".join("NA" if row[name] is None else f'"{row[name]}"' for name in case.columns) for row in case.file)
-    return "".join(f"{each}\n" for each in lines)
+    mapping = [ColumnMapping(name, ("NA",)) for name in case.columns]
+    asked = {"scope": case.scope, "missing": case.missing_rows}
+    asked |= {"stop_if": "deleted>100%"} if case.mode == "sync" else {}
+    asked |= {"on_error": "reject"} if case.mode == "update" or case.keep else {}
+    path = source("".join(f"{each}\n" for each in lines))
+    return planned(database, path, case.mode, *mapping, **asked, **options)
+
+
+def previewed(load: Import) -> tuple[Compared, Seen]:
+    """What a preview tells, without the rows that it shows."""
+    told: list[tuple[Compared, Seen]] = []
+    with pytest.raises(Previewed):
+        finish(load.work(), LoadCallbacks(on_compared=lambda *each: told.append(each)))
+    compared, seen = told[0]
+    assert [len(rows) for rows in compared.first.values()] == [
+        min(10, count) for count in (compared.new, compared.changed, compared.missing)
+    ]
+    return replace(compared, first={}), seen
+
+
+def applied(load: Import, seen: Seen) -> Tally:
+    """Change the table from the rows that a preview has staged, as it has shown it."""
+    assert load.plan.staged
+    staged = comparison.again(load.plan.schema, load.job, load.plan.staged, preview=False, as_seen=True)
+    load.plan = replace(load.plan, staged=staged)
+    return finish(replace(load.work(attempt=2), seen=seen), LoadCallbacks())
+
+
+def disturbed(case: Case, database: Address, dice: random.Random) -> bool:
+    """Let somebody else change, delete or add a row, and tell whether it is one that the file is compared with."""
+    row = dice.choice(case.table)
+    key = " AND ".join(f"{name} = '{row[name]}'" for name in case.key)
+    matters = folded(row, case.key) in case.last or (case.mode == "sync" and not case.keep)
+    column = dice.choice(list(VALUES))
+    given(database, f"UPDATE t SET {column} = {7 if column == 'text' else 8} WHERE {key}")
+    return matters and column in case.columns
 
 
 def stored(database: Address) -> list[str]:
@@ -251,23 +276,17 @@ def test_table_counts_and_triggers_are_those_of_the_model(database: Address, sou
         case = Case.of(mode, seed)
         case.make(database)
         before = stored(database)
-        mapping = [ColumnMapping(name, ("NA",)) for name in case.columns]
-        options = {"scope": case.scope, "missing": case.missing_rows}
-        path = source(text_of(case))
-        rejecting = {"stop_if": "deleted>100%"} if mode == "sync" else {}
-        if mode == "update" or case.keep:
-            rejecting["on_error"] = "reject"
-        elif refused := [at for at, row in enumerate(case.file, 1) if not case.fits(row)]:
+        refused = [at for at, row in enumerate(case.file, 1) if not case.fits(row)]
+        if refused and mode == "sync" and not case.keep:
             with pytest.raises(RowsRefused) as stopped:
-                planned(database, path, mode, *mapping, **options, **rejecting, chunk_bytes=10**6).stage()
+                load_of(case, database, source, chunk_bytes=10**6).stage()
             assert [row.line for row in stopped.value.rows] == refused, seed
             case.file = case.taken
-            path = source(text_of(case))
-        assert (
-            previewed(planned(database, path, mode, *mapping, **options, **rejecting, preview=True)) == case.compared()
-        )
-        assert stored(database) == before, seed
-        load = planned(database, path, mode, *mapping, **options, **rejecting).stage(shuffled=True)
+        preview = load_of(case, database, source, preview=True).stage(shuffled=True)
+        told = previewed(preview)
+        assert (told[0], stored(database)) == (case.compared(), before), seed
+        assert previewed(preview) == told, seed
+        load = load_of(case, database, source).stage(shuffled=True)
         assert load.staged == Tally(len(case.taken), rejected=len(case.file) - len(case.taken)), seed
         if case.held:
             with pytest.raises(TargetProblem, match="point at rows that would go"):
@@ -280,3 +299,30 @@ def test_table_counts_and_triggers_are_those_of_the_model(database: Address, sou
         assert load.finish(attempt=2) == tally, seed
         assert stored(database) == shown(case), seed
         assert sorted(rows_of(database, "SELECT event, name FROM log")) == case.log(), seed
+
+
+@pytest.mark.one_of("lot")
+@pytest.mark.parametrize("lot", range(4))
+@pytest.mark.parametrize("mode", ["update", "sync"])
+def test_what_a_preview_has_shown_is_applied_unless_the_table_has_changed(
+    database: Address, source, mode: str, lot: int
+):
+    for seed in range(lot * 10, lot * 10 + 10):
+        case = Case.of(mode, seed)
+        if case.held or not case.table:
+            continue
+        case.file = case.taken
+        case.make(database)
+        preview = load_of(case, database, source, preview=True).stage(shuffled=True)
+        compared, seen = previewed(preview)
+        dice = random.Random(seed)
+        matters = not (case.scope or case.marks) and dice.random() < 0.6 and disturbed(case, database, dice)
+        before = stored(database)
+        if matters:
+            with pytest.raises(NotAsSeen, match=r"t has changed since the file was compared with it: "):
+                applied(preview, seen)
+            assert stored(database) == before, seed
+            continue
+        tally = applied(preview, seen)
+        assert tally == Tally(compared.new, compared.changed, compared.repeated, 0, compared.unchanged), seed
+        assert applied(preview, seen) == tally, seed

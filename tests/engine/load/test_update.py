@@ -23,7 +23,7 @@ OLD = "2020-01-01 00:00:00.000000"
 def compared_by(load) -> tuple[Tally, Compared]:
     """The tally of the finishing step, and the comparison that it was told."""
     told: list[Compared] = []
-    tally = finish(load.work(), LoadCallbacks(on_compared=told.append))
+    tally = finish(load.work(), LoadCallbacks(on_compared=lambda compared, _: told.append(compared)))
     return tally, told[0]
 
 

@@ -25,7 +25,7 @@ from importer.diagnosis.why import known_causes
 from importer.engine.plan.option_specs import MOST_PARALLELISM, named
 from importer.jobs import report
 from importer.jobs.actions import again as job_again
-from importer.jobs.actions import commands
+from importer.jobs.actions import applying, commands
 from importer.jobs.actions.dismissal import dismiss
 from importer.jobs.actions.obstacles import end_without, try_now
 from importer.jobs.steps.table_backup import drop_backup, restore_backup
@@ -95,6 +95,12 @@ class RetryIn(Body, json_schema_extra=example(leave_out=True)):
     ] = None
 
 
+class ApplyIn(Body, json_schema_extra=example(all_the_same=True)):
+    """Whether what an import has shown is applied beyond its limits."""
+
+    all_the_same: Annotated[bool, Field(description="Also beyond the limits of changes (stop_if).")] = False
+
+
 class AgainIn(Body, json_schema_extra=example(options={"mode": "upsert"})):
     """How the file of an import is imported once more. What is left out stays as it was."""
 
@@ -110,7 +116,7 @@ class AgainIn(Body, json_schema_extra=example(options={"mode": "upsert"})):
     ] = None
 
 
-PLAINLY, UNCHANGED = RetryIn(), AgainIn()  # without a body
+PLAINLY, UNCHANGED, WITHIN_LIMITS = RetryIn(), AgainIn(), ApplyIn()  # without a body
 
 
 class ParallelIn(Body, json_schema_extra=example(parallel_chunks=4)):
@@ -225,6 +231,18 @@ _acts("Pause", "pause", "Start no more chunks; those that load are loaded to the
 _acts("Resume", "resume", "Continue after a pause.", commands.resume)
 _acts("Cancel", "cancel", "Committed rows stay, except in a staging table.", commands.cancel)
 _acts("Dismiss", "dismiss", "Say that nobody needs to look at how it ended; who says so is kept.", dismiss)
+_acts(
+    "Compare again",
+    "compare",
+    "Compare the rows that are staged with the table as it is now, without the file, and change nothing.",
+    applying.compare,
+)
+_acts(
+    "Drop what is staged",
+    "drop",
+    "Drop the rows that are staged and not applied, and end an import that waits for a decision.",
+    applying.drop,
+)
 _acts("Restore the old table", "restore", "Give the old table of mode replace its name back.", restore_backup)
 _acts("Drop the old table", "drop-backup", "Drop the old table that mode replace keeps.", drop_backup)
 _acts("Put the table back now", "restore-now", "Try at once what is tried again from time to time.", try_now)
@@ -241,6 +259,13 @@ def retry_import(request: HttpRequest, job: int, how: RetryIn = PLAINLY) -> Any:
     """Load what is missing of an import that failed or was cancelled."""
     end = None if how.end is None else how.end == "footer"
     commands.retry(read(job).pk, leave_out=how.leave_out, end_is_footer=end)
+    return report.report(read(job))
+
+
+@router.post("imports/{int:job}/apply", response=Report, url_name="api_import_apply", summary="Apply")
+def apply_import(request: HttpRequest, job: int, how: ApplyIn = WITHIN_LIMITS) -> Any:
+    """Change the table as a preview has shown it, from the staged rows; nothing if the table has changed since."""
+    applying.apply(read(job).pk, all_the_same=how.all_the_same)
     return report.report(read(job))
 
 

@@ -18,7 +18,7 @@ from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.methods import info_text, read_warning_rows
 from importer.engine.load.methods.equal_rows import UpdateCounter
 from importer.engine.load.non_transactional import lock_staging_table
-from importer.engine.load.outcome import Tally
+from importer.engine.load.outcome import Seen, Tally
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect_loader, execute
 from importer.engine.mysql.error_messages import message_of
@@ -34,7 +34,7 @@ from importer.engine.schema.table import (
     read_table,
     require_unchanged,
 )
-from importer.engine.target import write_modes
+from importer.engine.target import table_backup, write_modes
 from importer.engine.target.staging import Staged, execute_again, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
 from importer.engine.target.table_identity import read_identity
@@ -51,6 +51,7 @@ class FinishingStep:
     """The finishing step of one job: `job` is its key in the ledger, `rows` the number that its chunks have staged.
 
     `exact`: the staging table must hold exactly that many. Otherwise it may hold fewer, since rows replaced others.
+    `seen`: what an earlier comparison has shown, where the plan says that nothing else may be changed.
     """
 
     job: str
@@ -59,6 +60,7 @@ class FinishingStep:
     plan: ImportPlan
     rows: int
     exact: bool = True
+    seen: Seen | None = None
 
     @property
     def staged(self) -> Staged:
@@ -131,17 +133,23 @@ def _settle_compared(connection: LoaderConnection, step: FinishingStep) -> None:
 
 def _change(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
     """Compare the staged rows with the table's, and write what differs. The callback may raise, which ends the step."""
-    from importer.engine.load.finish import changes
+    from importer.engine.load.finish import changes, seen
     from importer.engine.target.comparison import Comparison
 
     comparison = Comparison.of(step.plan.schema, step.job, step.staged)
     _check_rows(count_rows(connection, step.plan.schema, staging_name(step.job)), step)
     where = f"{step.plan.schema}.{step.staged.table}"
     compared = changes.compare(connection, comparison, where)
-    beyond = changes.beyond_limits(comparison, compared, where)
+    beyond, shown = None, None
+    if step.staged.as_seen and step.seen:
+        seen.require(connection, comparison, step.seen, where)
+    else:
+        beyond = changes.beyond_limits(step.staged, compared, where)
     if beyond or step.staged.preview:
         compared = replace(compared, first=changes.first_rows(connection, comparison, compared))
-    callbacks.on_compared(compared)
+        size = table_backup.size(connection, step.plan.schema, staging_name(step.job))
+        shown = replace(seen.read(connection, comparison, compared), bytes=size[1] if size else 0)
+    callbacks.on_compared(compared, shown)
     if step.staged.preview:
         raise Previewed(f"The file was compared with {step.staged.table}.", where, "Nothing was changed.")
     if beyond:

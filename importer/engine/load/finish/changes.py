@@ -14,6 +14,7 @@ from importer.engine.mysql.error_messages import about_rows, message_of
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan import guards
 from importer.engine.target.comparison import Comparison, State
+from importer.engine.target.staging import Staged
 from importer.engine.units import count_of
 
 # Rows that are read stay locked until the end of the transaction: what was compared is what is changed.
@@ -93,10 +94,9 @@ def _shown(value: object) -> str | None:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
-def beyond_limits(comparison: Comparison, compared: Compared, where: str) -> TooManyChanges | None:
+def beyond_limits(staged: Staged, compared: Compared, where: str) -> TooManyChanges | None:
     """The problem of what was compared, if the plan's limits do not allow it; else None."""
     counts = {"new": compared.new, "changed": compared.changed, "deleted": compared.deleted + compared.marked}
-    staged = comparison.staged
     return guards.beyond(staged.stop_if, counts, compared.there, staged.table, where, marks=bool(staged.marking))
 
 

@@ -27,10 +27,13 @@ INSTRUCTIONS = """Loads files into MySQL and MariaDB tables, and proves that eve
 
 Call `plan` first: it writes nothing. If its outcome is "needs an answer", show the questions of `reading.guesses` to a
 person, and call `plan` again with `answers`. Then call `load` with the same arguments, and `watch` until the outcome is
-not null. An import with the outcome "waits for approval" has written nothing: `approve` says where a person decides."""
+not null. An import with the outcome "waits for approval" has written nothing: `approve` says where a person decides.
+To show first what a file would change in a table with rows, call `load` with the option `preview` in modes update and
+sync: `compared` has counts and first rows. Then `apply` changes exactly that. An import with the outcome "waits for a
+decision" would change more than its limits allow: a person applies it on its page, or `drop` ends it."""
 # The parts of a report that an agent needs. The page of the import shows a person all of it.
 SHOWN = (
-    *("job", "outcome", "balanced", "rows", "reading", "plan", "loaded_before"),
+    *("job", "outcome", "balanced", "rows", "compared", "reading", "plan", "loaded_before"),
     *("approval", "rejects", "notices", "outside_changes", "problem"),
 )
 
@@ -131,6 +134,21 @@ class Agent:
         """End an import. Committed rows stay, except in a staging table."""
         return _shown(self._millrace.call("cancel_import", job=job))
 
+    def apply(self, job: int) -> Json:
+        """Change the table as a preview has shown it, if the table has not changed since. Then `watch` it.
+
+        An agent applies nothing beyond the limits of changes (`stop_if`): a person does, on the page of the import.
+        """
+        return _shown(self._millrace.apply(job)) | {"page": self._page(job)}
+
+    def compare(self, job: int) -> Json:
+        """Compare what an import has staged with its table as it is now, and change nothing. Then `watch` it."""
+        return _shown(self._millrace.compare(job)) | {"page": self._page(job)}
+
+    def drop(self, job: int) -> Json:
+        """Drop what a preview, or an import that a limit has stopped, has staged and not applied."""
+        return _shown(self._millrace.drop(job))
+
     def _page(self, job: int) -> str:
         return f"{self._millrace.address}/jobs/{job}/"
 
@@ -194,7 +212,7 @@ def server(agent: Agent) -> "MCPServer[Any]":
     made: MCPServer[Any] = MCPServer("millrace", version=VERSION, instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (agent.targets, agent.plan, agent.watch, agent.approve, agent.rejects):
         made.tool(annotations=ToolAnnotations(read_only_hint=True))(_with_tool_errors(tool))
-    for tool in (agent.load, agent.cancel):
+    for tool in (agent.load, agent.apply, agent.compare, agent.drop, agent.cancel):
         made.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True))(_with_tool_errors(tool))
     return made
 

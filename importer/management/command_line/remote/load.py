@@ -15,7 +15,7 @@ from importer.management.import_options import add_flags, usage, wish_of
 from importer.management.terminal.report_text import questions, repeated_line
 from importer.management.terminal.words import WORDS
 from importer.management.verbs.files import show_check, show_plan
-from importer.management.verbs.jobs import end, watched
+from importer.management.verbs.jobs import Body, end, watched
 from importer.management.verbs.verb import Context, Json, Run, Verb
 from millrace_client.problems import ServerUnreachable, may_be_done
 
@@ -90,13 +90,15 @@ def check(context: Context) -> int:
     return _ask(context, found) if found["problem"] else show_check(context, found)
 
 
-def retry(context: Context) -> int:
-    """Load the missing rows of an import, and print the report."""
-    options = context.options
-    context.output.report = context.api.call(
-        "retry_import", {"leave_out": options.on_error is not None}, job=options.job
-    )
-    return end(context, follow(context, options.job))
+def goes_on(operation: str, body: Body) -> Run:
+    """Let an ended import go on by an operation of the API, and print its report."""
+
+    def run(context: Context) -> int:
+        options = context.options
+        context.output.report = context.api.call(operation, body(options), job=options.job)
+        return end(context, follow(context, options.job))
+
+    return run
 
 
 def load(context: Context) -> int:

@@ -37,7 +37,7 @@ REMOTE: Mapping[str, RemoteWord] = {
     "plan": RemoteWord(WORDS["plan"].about, load.PLAN, REPORT),
     "check": RemoteWord(WORDS["check"].about, load.CHECK, CHECK),
     "preview": RemoteWord(WORDS["preview"].about, load.PREVIEW, REPORT),
-    "job": RemoteWord(WORDS["job"].about, {**jobs.VERBS, "retry": jobs.retry(load.retry)}),
+    "job": RemoteWord(WORDS["job"].about, {**jobs.VERBS, **jobs.followed(load.goes_on)}),
     "target": RemoteWord("list and check targets", targets.VERBS),
     "history": RemoteWord(WORDS["history"].about, history.HISTORY_VERB),
     "preset": RemoteWord("list, show, rename, delete and export presets", presets.VERBS),
