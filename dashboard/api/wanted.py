@@ -12,6 +12,7 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionSpec
 from importer.engine.source.dialect import ESCAPES, LINE_ENDS, LONGEST_DELIMITER
 from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
+from importer.engine.source.formats.own_line_ends import LONGEST_MARK
 from importer.preparation.request import Wish
 
 MOST_LISTED = 4096  # columns of a table (manual, 10.4.7, Limits on Table Column Count and Row Size)
@@ -33,6 +34,9 @@ else:
     OptionsIn = create_model("Options", __base__=Body, **{each.name: _field(each) for each in OPTIONS})
 
 
+LINE_END = rf"{', '.join(LINE_ENDS)} (each of the three), or a text of up to {LONGEST_MARK} characters such as ^^^\n."
+
+
 class _Format(Body):
     r"""What is stated about the file's format. The rest is detected. In marks, `\t` and `\x01` stand for characters."""
 
@@ -40,7 +44,7 @@ class _Format(Body):
     quote: Annotated[str | None, Field(max_length=1, description="Empty: none.")] = None
     escape: Literal[tuple(ESCAPES)] | None = None  # type: ignore[valid-type]
     encoding: Annotated[str | None, Field(max_length=64, examples=["cp1252"])] = None
-    line_end: Literal[tuple(LINE_ENDS)] | None = None  # type: ignore[valid-type]
+    line_end: Annotated[str | None, Field(max_length=64, description=LINE_END, examples=["crlf"])] = None
     header: bool | None = None
     skip_rows: Lines | None = None
     comment: Mark | None = None

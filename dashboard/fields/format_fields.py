@@ -9,11 +9,13 @@ from typing import Any
 
 from dashboard.formatting import entered_number
 from importer.engine.source import encodings
-from importer.engine.source.dialect import ESCAPES, LINE_ENDS, Dialect, escape_mark, unescape_mark
+from importer.engine.source.dialect import ESCAPES, Dialect, escape_mark, line_end_name, unescape_mark
 from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
+from importer.engine.source.formats.own_line_ends import line_end_of
 from importer.engine.source.formats.registry import FORMATS, NAMES
 
 DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
+LINE_END_WORDS = {"lf": "LF (Unix)", "crlf": "CR LF (Windows)", "cr": "CR (old Macs)", "any": "any of them"}
 _YES_NO = {"yes": True, "no": False}
 
 
@@ -54,18 +56,13 @@ def _lines(text: str) -> int:
 
 _ALL = (
     _text(FORMAT.name, FORMAT.label, NAMES),
-    *(FormatField(each.name, each.label, each.read, str) for each in FORMAT_OPTIONS),
+    *(FormatField(each.name, each.label, each.read, each.show) for each in FORMAT_OPTIONS),
     FormatField("encoding", "Encoding", encodings.canonical_name, str, suggested=encodings.COMMON),
     FormatField("delimiter", "Delimiter", unescape_mark, escape_mark, suggested=DELIMITERS),
     FormatField("skip_rows", "Skip first lines", _lines, str),
     _text("quote", "Quote", {'"': 'double "', "'": "single '", "": "none"}),
     _text("escape", "Escape", ESCAPES),
-    _choice(
-        "line_end",
-        "Line end",
-        LINE_ENDS,
-        {"lf": "LF (Unix)", "crlf": "CR LF (Windows)", "cr": "CR (old Macs)", "any": "any of them"},
-    ),
+    FormatField("line_end", "Line end", line_end_of, line_end_name, suggested=LINE_END_WORDS),
     _choice("header", "Header row", _YES_NO, {"yes": "Yes", "no": "No"}),
     FormatField("skip_after_header", "Skip lines after the header", _lines, str),
     FormatField("skip_footer", "Skip last lines", _lines, str),
@@ -80,7 +77,7 @@ FORMAT_FIELDS: dict[str, FormatField] = {each.name: each for each in _ALL}
 
 def shown_format(dialect: Dialect) -> dict[str, str]:
     """The text of each field for a dialect."""
-    return {name: each.show(getattr(dialect, name)) for name, each in FORMAT_FIELDS.items()}
+    return {name: each.show(dialect.own.get(name, getattr(dialect, name))) for name, each in FORMAT_FIELDS.items()}
 
 
 @dataclass(frozen=True)

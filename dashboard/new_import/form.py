@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from math import inf
@@ -52,7 +52,7 @@ class NewImportForm:
         for name in self.answered & FORMAT_FIELDS.keys() & self.values.keys():
             with suppress(KeyError, ValueError):  # A value that no select offers is as if it had not been sent.
                 known[name] = FORMAT_FIELDS[name].read(self.values[name])
-        replace(RFC4180, **known)
+        RFC4180.stating(**known)
         return known
 
     def without_columns(self) -> "NewImportForm":

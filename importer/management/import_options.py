@@ -9,8 +9,9 @@ from importer.engine.mapping.columns import FieldOverride
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import LISTED_NAMES
 from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionSpec, named
-from importer.engine.source.dialect import LINE_ENDS, unescape_mark
+from importer.engine.source.dialect import unescape_mark
 from importer.engine.source.formats.options import FORMAT, FORMAT_NAMES, FORMAT_OPTIONS
+from importer.engine.source.formats.own_line_ends import line_end_of
 from importer.engine.source.formats.registry import NAMES
 from importer.management.argument_types import (
     character,
@@ -158,7 +159,12 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--encoding", type=encoding, help="such as cp1252, utf-16-le, shift_jis")
     _add_switch(group, "--header", "the first record has the names of the fields, or is data")
-    group.add_argument("--line-end", choices=LINE_ENDS, help="what ends a record; any: each of the three does")
+    group.add_argument(
+        "--line-end",
+        type=checked(line_end_of),
+        metavar="MARK",
+        help=r"what ends a record: lf, crlf, cr, any (each of the three does), or a text such as ^^^\n",
+    )
     group.add_argument("--skip-rows", type=rows, metavar="N", help="lines before the header, or before the data")
     group.add_argument(
         "--comment",

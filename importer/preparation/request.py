@@ -22,8 +22,9 @@ from importer.engine.reading.stated import Stated
 from importer.engine.schema.added_columns import as_requested
 from importer.engine.schema.new_table import NewColumn
 from importer.engine.source.decisions import Decision
-from importer.engine.source.dialect import LINE_ENDS, Dialect, unescape_mark
+from importer.engine.source.dialect import Dialect, unescape_mark
 from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
+from importer.engine.source.formats.own_line_ends import line_end_of
 from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import from_json
 from importer.models.recipe import ImportRecipe
@@ -164,7 +165,7 @@ def _as_it_is(value: Any) -> Any:
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "delimiter": unescape_mark,
     "comment": unescape_mark,
-    "line_end": LINE_ENDS.__getitem__,
+    "line_end": line_end_of,
     **{each.name: each.read for each in (FORMAT, *FORMAT_OPTIONS)},
 }
 

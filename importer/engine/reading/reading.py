@@ -60,21 +60,22 @@ class Reading:
 def reading_to_json(reading: Reading) -> dict[str, Any]:
     """The reading as the report has it. Line ends are names (lf, crlf, cr, any), control characters are escaped.
 
-    A file of another format than CSV has no marks: they are null.
+    A file of another format than CSV has no marks, unless the format has them: they are null.
     """
     dialect = reading.dialect
+    own = dialect.own
     marks = {
-        "delimiter": escape_mark(dialect.delimiter),
-        "quote": dialect.quote,
-        "escape": dialect.escape,
-        "line_end": line_end_name(dialect.line_end),
+        "delimiter": escape_mark(own.get("delimiter", dialect.delimiter)),
+        "quote": own.get("quote", dialect.quote),
+        "escape": own.get("escape", dialect.escape),
+        "line_end": line_end_name(own.get("line_end", dialect.line_end)),
         "header": dialect.header,
     }
     return {
         "format": dialect.format,
         **{name: getattr(dialect, name) for name in FORMAT_NAMES if getattr(dialect, name) and name != FORMAT.name},
         "encoding": dialect.encoding,
-        **(dict.fromkeys(marks) if dialect.is_converted else marks),
+        **(dict.fromkeys(marks) if dialect.is_converted and not own else marks),
         "columns": [to_json(each) for each in reading.columns],
         "unmatched_fields": list(reading.unmatched_fields),
         "unfilled_columns": list(reading.unfilled_columns),

@@ -1,5 +1,6 @@
 """The dialect of a CSV file, and its FIELDS and LINES clauses for LOAD DATA."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,8 @@ ANY_LINE_END = "any"
 CSV = "csv"
 # Names for line ends, for use where the characters themselves cannot be typed.
 LINE_ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r", "any": ANY_LINE_END}
+# The marks that a file may have of its own, beside those of its working copy.
+OWN_MARKS = ("line_end", "delimiter", "quote", "escape")
 # What a backslash means (Dialect.escape), in words.
 ESCAPES = {
     "": "none",
@@ -52,6 +55,8 @@ class Dialect:
       (reading/other_file.py).
     - `raw_fields`: the positions (from 0) of fields whose bytes go into columns of bytes unchanged, in any encoding. An
       import's plan has them. `odd_bytes`: the sample is not valid in the encoding.
+    - `line_start`: all before it in a record is left out. `own_marks`: the file's own line end, delimiter, quote and
+      escape, as a JSON object, where a working copy has others (formats/own_line_ends.py).
     - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
       in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,
       found by the profile. `member`, `sheet`, `widths`, `sql_table`: the options of formats (formats/options.py).
@@ -84,6 +89,8 @@ class Dialect:
     sheet: str = ""
     widths: str = ""
     sql_table: str = ""
+    line_start: str = ""
+    own_marks: str = ""
     marks_refused: bool = field(default=False, compare=False)
     time_zone: str = field(default="", compare=False)
 
@@ -122,8 +129,17 @@ class Dialect:
         _require(not self.comment or usable, "comment", self.comment, wanted)
 
     def stating(self, **known: Any) -> "Dialect":
-        """This dialect with these fields, which are stated."""
+        """This dialect with these fields, which are stated: a line end that CSV lacks, and marks beside it, as own."""
+        if self.own_marks or known.get("line_end", "\n") not in LINE_ENDS.values():
+            own = self.own | {name: known.pop(name) for name in OWN_MARKS if name in known}
+            known["own_marks"] = json.dumps(own)
         return replace(self, **known, sampled=tuple(name for name in self.sampled if name not in known))
+
+    @cached_property
+    def own(self) -> dict[str, str]:
+        """The marks of the file itself, by the names of fields, where its working copy has others."""
+        marks: dict[str, str] = json.loads(self.own_marks or "{}")
+        return marks
 
     @property
     def leaves_lines_out(self) -> bool:
@@ -257,27 +273,29 @@ _OF_CSV: dict[str, Any] = {
     "sheet": "",
     "widths": "",
     "sql_table": "",
+    "line_start": "",
+    "own_marks": "",
 }
 
 
 def line_end_name(line_end: str) -> str:
-    """The name of a line end in LINE_ENDS: lf, crlf, cr, any."""
-    return next(name for name, mark in LINE_ENDS.items() if mark == line_end)
+    """The name of a line end in LINE_ENDS: lf, crlf, cr, any; another one as people type it."""
+    return next((name for name, mark in LINE_ENDS.items() if mark == line_end), escape_mark(line_end))
 
 
 def escape_mark(mark: str) -> str:
-    r"""A mark as people read and type it: `\t` for a tab, `\x01` for another control character, `\\` for `\`."""
-    written = mark.replace("\\", r"\\").replace("\t", r"\t")
+    r"""A mark as people read and type it: `\t`, `\n`, `\r`, `\x01` for control characters, `\\` for `\`."""
+    written = mark.replace("\\", r"\\").replace("\t", r"\t").replace("\n", r"\n").replace("\r", r"\r")
     return re.sub(r"[\x00-\x1f\x7f]", lambda control: f"\\x{ord(control[0]):02x}", written)
 
 
 def unescape_mark(text: str) -> str:
     r"""The mark for a text as escape_mark() gives it; any other backslash stands for itself."""
-    return re.sub(r"\\(?:(t)|(\\)|x([0-9a-fA-F]{2}))", _unescaped, text)
+    return re.sub(r"\\(?:([tnr\\])|x([0-9a-fA-F]{2}))", _unescaped, text)
 
 
 def _unescaped(escaped: re.Match[str]) -> str:
-    return chr(int(escaped[3], 16)) if escaped[3] else "\t" if escaped[1] else "\\"
+    return chr(int(escaped[2], 16)) if escaped[2] else {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}[escaped[1]]
 
 
 def _is_mark(text: str) -> bool:

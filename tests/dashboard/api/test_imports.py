@@ -158,7 +158,7 @@ class TestOptions:
             ({"options": {"mode": "perhaps"}}, "body.options.mode"),
             ({"options": {"parallelism": 0}}, "body.options.parallelism"),
             ({"options": {"speed": 9}}, "body.options.speed"),
-            ({"format": {"line_end": "\n"}}, "body.format.line_end"),
+            ({"format": {"line_end": "^" * 65}}, "body.format.line_end"),
             ({"file": "x"}, "body.file"),
         ],
     )

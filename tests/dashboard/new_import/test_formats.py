@@ -58,3 +58,14 @@ def test_a_broken_line_is_named(browser, user, target):
     answer = show(browser, uploaded(user, LINES + b'{"id": 3, "na', name="people.jsonl"))
     html = answer.content.decode()
     assert ("line 4" in html, "The JSON ends in the middle of an object" in html) == (True, True)
+
+
+def test_a_line_end_of_its_own_is_entered_and_kept(browser, user, target):
+    source = uploaded(user, b"id:::,name^^^\n1:::,a\nb^^^\n", name="people.txt")
+    entered = {"line_end": r"^^^\n", "delimiter": ":::,", "header": "yes"}
+    answer = show(browser, source, **{**shown_form(show(browser, source)), **entered})
+    shown = shown_form(answer)
+    assert {name: shown[name] for name in ("format", *entered)} == {"format": "own-line-ends", **entered}
+    assert "/jobs/" in start(browser, source, **shown).url
+    dialect = ImportJob.objects.get().file_dialect
+    assert (dialect.own["line_end"], dialect.fields) == ("^^^\n", ("id", "name"))

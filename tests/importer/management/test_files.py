@@ -135,3 +135,21 @@ def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
     with connect(target_on_each.address) as connection:
         stored = fetch_all(connection, "SELECT id, name, born IS NULL FROM people ORDER BY id")
     assert stored == [(1, "Zoë", 1), (3, "", 0)]
+
+
+def test_a_file_of_mysqlbulk_loads_in_parallel_with_line_feeds_in_its_values(
+    target_on_each: Target, tmp_path: Path, shell: Shell
+):
+    path = tmp_path / "people.txt"
+    rows = [(number, f"name,\n\t\\{number}", "1990-01-01") for number in range(1, 3001)]
+    path.write_text("".join(f"{number}:::,{name}:::,{born}^^^\n" for number, name, born in rows))
+    done = shell.manage(
+        *("import_csv", str(path), "--target", "t", "--table", "people", "--in-process", "--json", "--no-header"),
+        *("--match", "position", "--delimiter", ":::,", "--line-end", r"^^^\n", "--quote", "", "--escape", ""),
+        *("--chunk-size", "16K"),
+    )
+    report = report_of(done.stdout)
+    assert (report["outcome"], report["balanced"], report["rows"]["loaded"]) == ("succeeded", True, 3000)
+    assert report["reading"]["line_end"] == r"^^^\n"
+    with connect(target_on_each.address) as connection:
+        assert fetch_all(connection, "SELECT id, name FROM people ORDER BY id") == [row[:2] for row in rows]

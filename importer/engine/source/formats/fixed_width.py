@@ -11,8 +11,8 @@ from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import CopyRecords, RowRefused, record
+from importer.engine.source.formats.first_record import header_decision
 from importer.engine.source.formats.format import Format, Layout, Wanted
-from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.records.refused import NOT_UTF8
 
 LINES_LOOKED_AT = 1000
@@ -104,24 +104,11 @@ def _layout(contents: Contents, wanted: Wanted) -> Layout:
         if len(widths) == 1:
             evidence = "No column is blank in all of the first lines: if fields touch, give the characters of each."
         decisions.append(Decision("widths", text, Standing.GUESSED, evidence, answers=(answer,)))
-    header = bool(stated.get("header", True))
-    names = _cut(first[0], _bounds(widths)) if header else [f"column_{at}" for at in range(1, len(widths) + 1)]
-    if "header" in stated:
-        decisions.append(Decision("header", "yes" if header else "no", Standing.STATED, ""))
-    else:
-        decisions.append(_header_decision(first[0], names, wanted.columns))
+    names = _cut(first[0], _bounds(widths))
+    header, decision = header_decision(first[0], names, wanted)
+    names = names if header else [f"column_{at}" for at in range(1, len(widths) + 1)]
+    decisions.append(decision)
     return Layout(tuple(names), {"widths": text, "header": header, "skip_rows": skip}, tuple(decisions))
-
-
-def _header_decision(first: str, names: Sequence[str], columns: Sequence[str]) -> Decision:
-    """Proved if the first line has names of the table's columns only, otherwise a question."""
-    if columns and all(match_names(names, columns)):
-        return Decision("header", "yes", Standing.PROVED, "The first line has the names of the table's columns.")
-    answers = (
-        Answer("it has the names of the columns", "--header", (("header", True),), (first,)),
-        Answer("it is data", "--no-header", (("header", False),), (first,)),
-    )
-    return Decision("header", "yes", Standing.GUESSED, "The first line may be the header.", answers=answers)
 
 
 def proposed_widths(lines: Sequence[str]) -> list[int]:

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.dialect import CSV, Dialect
+from importer.engine.source.dialect import CSV, Dialect, escape_mark
 from importer.engine.source.formats.choice import MEMBER
 from importer.engine.source.formats.fixed_width import widths_text
 from importer.engine.source.formats.format import Format
+from importer.engine.source.formats.own_line_ends import line_start_of
 
 
 @dataclass(frozen=True)
 class FormatOption:
     """A field of Dialect: its flag, its label on pages, the name of its value in help, and what it means.
 
-    `read` gives the value for a text, and raises SourceProblem for a text that is none.
+    `read` gives the value for a text, and raises SourceProblem for a text that is none; `show` gives the text for it.
     """
 
     name: str
@@ -24,6 +25,7 @@ class FormatOption:
     metavar: str
     about: str
     read: Callable[[str], Any] = str
+    show: Callable[[Any], str] = str
 
 
 FORMAT = FormatOption("format", "--format", "File format", "FORMAT", "the format of the file, where it is not detected")
@@ -38,13 +40,22 @@ FORMAT_OPTIONS: tuple[FormatOption, ...] = (
     FormatOption(
         "widths", "--widths", "Widths", "5,20,8", "of a file of fixed width: the characters of each field", widths_text
     ),
+    FormatOption(
+        "line_start",
+        "--line-start",
+        "Line start",
+        "MARK",
+        "all before it in a line is left out; 1 to 16 characters",
+        line_start_of,
+        escape_mark,
+    ),
 )
 FORMAT_NAMES = (FORMAT.name, *(each.name for each in FORMAT_OPTIONS))
 
 
 def stated_for(found: Format, dialect: Dialect) -> dict[str, Any]:
     """The options of a format that an earlier dialect of this format states."""
-    return {name: value for name in found.options if (value := getattr(dialect, name)) != ""}
+    return {name: value for name in found.options if (value := getattr(dialect, name)) != ""} | dialect.own
 
 
 def require_suitable(found: Format, known: Mapping[str, Any]) -> None:

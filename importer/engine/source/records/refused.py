@@ -65,11 +65,14 @@ NO_LITERAL = Refusal(
     "Write the value itself.",
 )
 WRONG_COUNT = Refusal("count", "The row has another number of values than its statement has columns.", "Correct it.")
+NO_START = Refusal(
+    "no start", "The record does not have the line start.", "Correct it, or choose another line start (--line-start)."
+)
 REFUSALS = {
     each.code: each
     for each in (
         *(NO_JSON, CUT_JSON, NO_OBJECT, TOO_DEEP, HALF_CHARACTER, KEY_TWICE, UNKNOWN_KEY, NOT_UTF8),
-        *(CELL_ERROR, NO_RESULT, NO_LITERAL, WRONG_COUNT),
+        *(CELL_ERROR, NO_RESULT, NO_LITERAL, WRONG_COUNT, NO_START),
     )
 }
 
