@@ -72,6 +72,11 @@ def clean(job_id: int) -> None:
     _take("clean", job_id)
 
 
+@shared_task(time_limit=LONGEST_WORK)
+def undo(job_id: int) -> None:
+    _take("undo", job_id)
+
+
 @shared_task
 def advance(job_id: int) -> None:
     _advance(job_id)

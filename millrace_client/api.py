@@ -199,6 +199,14 @@ class Millrace:
         dropped: Json = self.call("drop_import", job=job)
         return dropped
 
+    def undo(self, job: int, *, overwrite: bool = False) -> Json:
+        """Take back what an import has changed, if it has kept the old rows or the old table; its report.
+
+        `overwrite`: also rows that others have changed since. While workers put rows back, `undo` has `asked`.
+        """
+        asked: Json = self.call("restore_import", {"overwrite": overwrite}, job=job)
+        return asked
+
     def report(self, job: int) -> Json:
         """The report of an import; its outcome is None while it is under way."""
         shown: Json = self.call("show_import", job=job)

@@ -25,6 +25,7 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "lines": {},
         "balanced": False,
         "compared": None,
+        "undo": None,
         "reading": None,
         "plan": None,
         "loaded_before": None,

@@ -9,7 +9,8 @@ from dashboard.api.body import Body, example
 from importer.engine.mapping.columns import MOST_VALUES, SOURCES
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.plan.option_specs import OPTIONS, OptionSpec
+from importer.engine.plan.option_kinds import OptionSpec
+from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.source.dialect import ESCAPES, LINE_ENDS, LONGEST_DELIMITER
 from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
 from importer.engine.source.formats.own_line_ends import LONGEST_MARK

@@ -11,8 +11,8 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
 from importer.engine.plan.methods import AUTO, METHODS
-from importer.engine.plan.option_kinds import NONE
-from importer.engine.plan.option_specs import OPTIONS, Group, OptionSpec
+from importer.engine.plan.option_kinds import NONE, Group, OptionSpec
+from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target.write_modes import COMPARING

@@ -6,8 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from importer.engine.plan.option_kinds import Choice, OptionKind, Size, Switch, Text, Variables, WordOr
-from importer.engine.plan.option_specs import OptionSpec
+from importer.engine.plan.option_kinds import Choice, OptionKind, OptionSpec, Size, Switch, Text, Variables, WordOr
 from importer.engine.units import MIB
 
 

@@ -122,7 +122,9 @@ def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
     status, problem = str(row.facts.get("status", "")), str(row.facts.get("problem", ""))
     ended = look_of(words_of(status, rejected, problem, restored=restored))
     if ended is RESTORED:
-        yield Badge(ended.words, "The old table is back; none of its rows is in the table.", ended.colour.css)
+        yield Badge(
+            ended.words, "It was taken back: the old table, or the old rows, are there again.", ended.colour.css
+        )
     elif ended is WITH_REJECTS:
         yield Badge(ended.words, f"{rejected:,} of its rows are not in the table.", ended.colour.css)
     elif ended is PREVIEWED:

@@ -182,13 +182,14 @@ def dismiss(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
-    """Restore the table backup of mode replace: the old table gets its name back."""
-    return _act(request, pk, table_backup.restore_backup)
+    """Restore the table backup: the old table gets its name back, or the old rows are put back."""
+    overwrite = "overwrite" in request.POST
+    return _act(request, pk, lambda job_id: table_backup.restore_backup(job_id, overwrite))
 
 
 @require_POST
 def drop_backup(request: HttpRequest, pk: int) -> HttpResponse:
-    """Drop the table backup of mode replace."""
+    """Drop the table backup: the old table, or the old rows."""
     return _act(request, pk, table_backup.drop_backup)
 
 

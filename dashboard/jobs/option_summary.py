@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from importer.engine.plan.option_specs import OPTIONS, OptionSpec
+from importer.engine.plan.option_kinds import OptionSpec
+from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
 
 # Options that the words for rejected rows contain.

@@ -161,7 +161,8 @@ class Progress:
     def shape(self) -> str:
         """The part of the token that covers heading and buttons."""
         asked = self.job.approval_asked_at is not None
-        return f"{self.job.status}.{asked}.{self.job.parallelism}.{self.job.kept_table}.{self.job.staging}"
+        kept = f"{self.job.kept_table}.{self.job.undo_asked}.{self.job.restored_at is not None}"
+        return f"{self.job.status}.{asked}.{self.job.parallelism}.{kept}.{self.job.staging}"
 
     @property
     def rejects_state(self) -> str:
@@ -179,7 +180,8 @@ class Progress:
         """What is in the table, if the import succeeded and not all of its rows are."""
         job = self.job
         if job.restored_at:
-            return "The old table is back; none of these rows is in the table"
+            old = "rows are back" if job.keeps_rows else "table is back; none of these rows is in the table"
+            return f"The old {old}"
         if job.status == Status.SUCCEEDED and job.rejected_rows:
             return _rejected_words(job.rejected_rows, rows_missing(job))
         return ""

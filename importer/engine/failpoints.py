@@ -52,6 +52,8 @@ POINTS = {
     "backup.claimed": "the table is claimed for a restore of its backup",
     "backup.connected": "the connection is recorded; the tables have their old names",
     "backup.renamed": "the tables have changed their names; that is not recorded",
+    "undo.changed": "the old rows are back; the COMMIT is not sent",
+    "undo.committed": "the COMMIT is answered; that is not recorded",
     "schedule.due": "a schedule is found due; nothing is recorded",
     "schedule.recorded": "its run is recorded; no message is sent",
     "schedule.fetched": "a file is fetched; it has no job",

@@ -13,8 +13,8 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables.variable import Variable
+from importer.engine.plan.option_kinds import Group as OptionGroup
 from importer.engine.plan.option_specs import OPTIONS, SPEED
-from importer.engine.plan.option_specs import Group as OptionGroup
 
 Value = int | float | str | bool
 
@@ -220,7 +220,7 @@ RESULT = _of(
     ("marked_rows", "Rows marked as missing", Kind.NUMBER),
     ("skipped_lines", "Lines that are not data", Kind.NUMBER),
     ("balanced", "Balanced", Kind.SWITCH),
-    ("restored", "Old table restored", Kind.SWITCH),
+    ("restored", "Taken back", Kind.SWITCH),
     ("notices", "Values changed a little", Kind.NUMBER),
     ("reject_reasons", "Reasons for rejects", Kind.NUMBER),
 )

@@ -79,6 +79,8 @@ def advance(job_id: int) -> list[Message]:
                 return _end_when_idle(job)
             case _ if job.ended and job.leftover:
                 return _queue_step(job, "clean")
+            case _ if job.ended and job.undo_asked:
+                return _queue_step(job, "undo")
             case _ if job.ended:
                 return _wake_waiting(job)
         return []

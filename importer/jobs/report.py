@@ -63,6 +63,7 @@ def report(
             "lines": job.skipped_lines.as_json(),
             "balanced": job.balanced,
             "compared": to_json(from_json(Compared, job.compared_json)) if job.compared_json else None,
+            "undo": _undo(job),
             "reading": job.reading_json or None,
             "plan": _plan(job.plan),
             "loaded_before": job.plan_json.get("loaded_before"),
@@ -108,6 +109,23 @@ def _then(job: ImportJob) -> str | None:
 
     later = sequel(job)
     return later.words if later else None
+
+
+def _undo(job: ImportJob) -> dict[str, Any] | None:
+    """What is kept to take the import back, and what was taken back; None of one that keeps no rows."""
+    if not job.keeps_rows:
+        return None
+    from importer.engine.target.take_back import TakenBack  # Here: few imports keep rows.
+
+    stored = job.undo_json or {}
+    taken = from_json(TakenBack, stored if job.restored_at else {})
+    return {
+        "kept_table": job.kept_table,
+        "asked": job.undo_asked,
+        "taken_back_at": job.restored_at and job.restored_at.isoformat(),
+        **to_json(taken),
+        "problem": problem_values(stored["problem"]) if "problem" in stored else None,
+    }
 
 
 def _left(job: ImportJob) -> Iterator[str]:

@@ -71,7 +71,7 @@ def why_rows_are_gone(job: ImportJob) -> Problem | None:
     """
     if job.restored_at:
         return Problem(
-            f"The old table was restored after this import had replaced it: its rows are no longer in {job.table}.",
+            f"What was there before was put back after this import: its rows are no longer in {job.table}.",
             where=str(job),
             advice=_AS_NEW,
         )

@@ -8,7 +8,8 @@ from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.columns import FieldOverride
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import LISTED_NAMES
-from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionSpec, named
+from importer.engine.plan.option_kinds import Group, OptionSpec
+from importer.engine.plan.option_specs import OPTIONS, SPEED, named
 from importer.engine.source.dialect import unescape_mark
 from importer.engine.source.formats.options import FORMAT, FORMAT_NAMES, FORMAT_OPTIONS
 from importer.engine.source.formats.own_line_ends import line_end_of

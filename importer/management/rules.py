@@ -122,6 +122,7 @@ RULES: dict[str, Rule] = {
     "job approve": _OF_IMPORT,
     "job refuse": _OF_IMPORT,
     "job run": replace(_OF_IMPORT, rate=limits.STARTS),
+    "job undo": _OF_IMPORT,
     "job restore-now": replace(_OF_IMPORT, rate=limits.STARTS),
     "job end-without": _OF_IMPORT,
     "kept_table restore": _OF_IMPORT,

@@ -36,7 +36,7 @@ CHUNK_OBSTACLES: Mapping[str, Q] = {
 }
 JOB_OBSTACLES: Mapping[str, Q] = {
     **CHUNK_OBSTACLES,
-    "its old table is kept on the server, and its page restores or drops it": ~Q(kept_table=""),
+    "its old table, or old rows, are kept on the server, and its page restores or drops them": ~Q(kept_table=""),
 }
 # The imports of a file, also those of several files with this one among them.
 JOBS_OF_FILE = ImportJob.objects.filter(

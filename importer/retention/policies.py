@@ -111,6 +111,12 @@ POLICIES = {
             "Rows of millrace_ledger of ended imports, on each target that can be reached.",
             "LEDGER_DAYS",
         ),
+        Policy(
+            "kept-rows",
+            "Old rows on the targets",
+            "What imports with undo have kept to be taken back, after the import. Old tables of mode replace stay.",
+            "KEPT_ROWS_DAYS",
+        ),
         Policy("runs", "Runs of schedules", "Runs that ended without an import.", "RUNS_DAYS"),
         Policy("notifications", "Notifications", "Messages that were sent or given up.", "NOTIFICATIONS_DAYS"),
         Policy("sessions", "Sessions", "Sign-ins, after they have ended.", "SESSIONS_DAYS"),

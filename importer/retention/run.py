@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from importer.access import idempotency
-from importer.retention import ended_jobs, files, ledgers, rows
+from importer.retention import ended_jobs, files, kept_rows, ledgers, rows
 from importer.sources.store.file_store import StoreAway
 from importer.worker import working_copies
 
@@ -26,6 +26,7 @@ PARTS: Mapping[str, tuple[int, Callable[[datetime, int], int]]] = {
     "rejected rows of imports": (MOST_JOBS, files.remove_rejects),
     "rejected rows of earlier attempts in the store": (MOST_JOBS, files.remove_unknown_rejects),
     "ledger rows of imports": (MOST_JOBS, ledgers.remove_rows),
+    "old rows of imports": (MOST_JOBS, kept_rows.remove_kept_rows),
     "chunks of imports": (MOST_JOBS, ended_jobs.remove_chunks),
     "imports": (MOST_JOBS, ended_jobs.remove_jobs),
     "facts of imports": (MOST_JOBS, ended_jobs.remove_history),

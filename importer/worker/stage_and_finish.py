@@ -1,4 +1,4 @@
-"""The steps of modes that stage: creates the staging table, takes the finishing step, cleans up."""
+"""The steps of modes that stage: creates the staging table, takes the finishing step, cleans up, takes it back."""
 
 import logging
 import time
@@ -24,7 +24,7 @@ from importer.engine.sorting.original_positions import OriginalPositions
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scan_files import record_ranges
 from importer.engine.stored import from_json, to_json
-from importer.engine.target import staging
+from importer.engine.target import staging, table_backup
 from importer.engine.target.write_modes import SWAPPING
 from importer.engine.validation.file_scan import FileScan
 from importer.engine.validation.type_widening import (
@@ -37,9 +37,9 @@ from importer.jobs import lifecycle
 from importer.jobs.approval import ask as ask_for_approval
 from importer.jobs.approval import is_approved
 from importer.jobs.steps import staging as job_staging
+from importer.jobs.steps import table_backup as job_backup
 from importer.jobs.steps.staging import record_compared
-from importer.jobs.steps.table_backup import record_backup
-from importer.jobs.transitions import release_step
+from importer.jobs.transitions import claim_step, release_step
 from importer.models import ImportJob
 from importer.preparation.prepare import replan
 from importer.preparation.whole_file import original_lines
@@ -52,6 +52,8 @@ from importer.worker.sweep import end_connection
 from importer.worker.verify import lost_chunks
 
 log = logging.getLogger(__name__)
+
+LOOK_EVERY = 0.5  # seconds
 
 
 def stage_job(job_id: int, then: FollowUp) -> None:
@@ -183,7 +185,9 @@ def clean_job(job_id: int, then: FollowUp) -> None:
         # The server may still have completed a RENAME or a COMMIT whose connection was lost. A table that could be
         # dropped was not renamed, and cannot be any more.
         if not done and not (dropped and job.options.mode in SWAPPING):
-            _record_if_done(job)
+            done = _record_if_done(job)
+        if not done:
+            _drop_kept(job)
         _record_clean(job)
     except Exception as error:
         log.info("%s: its staging table could not be dropped: %s", job, as_problem(error, job, job))
@@ -196,6 +200,44 @@ def clean_now(job_id: int) -> None:
     """Drop the staging table of a job that has ended, as clean_job() does, whether or not the step is due."""
     lifecycle.advance(job_id)
     clean_job(job_id, lambda _job_id, _later: None)
+
+
+def undo_job(job_id: int, then: FollowUp) -> None:
+    """Take the import back, exactly once; or record why that is not possible, and release its table."""
+    job = claim_step(job_id, "undo")
+    if not job:
+        return
+    from importer.engine.target.take_back import take_back  # Here: few imports are taken back.
+
+    keeper, staged = LeaseKeeper.for_step(job), job.plan.staged
+    assert staged
+    try:
+        end_connection(job.target, job.step_connection_id, job)
+        overwrite = bool((job.undo_json or {}).get("overwrite"))
+        with traces.span("take back", job.trace), keeper:
+            taken = take_back(job.target.address, job.schema_name, str(job.key), staged, overwrite, keeper.connected)
+        if job_backup.record_taken_back(job, taken) and not taken.by_others:
+            # Its names of rows are of no use any more.
+            with suppress(Problem):
+                job_backup.drop_backup(job.pk)
+    except Exception as error:
+        then(job_id, job_backup.undo_failed(job, as_problem(error, job, job), given_up=keeper.killed))
+    else:
+        then(job_id, ())
+
+
+def taken_back_here(job_id: int) -> Problem | None:
+    """Take the import back in this process, if that is asked for. Returns the problem for which it was not.
+
+    Waits while another process does it, and takes over from one that was killed.
+    """
+    while (job := ImportJob.objects.get(pk=job_id)).undo_asked:
+        lifecycle.advance(job_id)
+        undo_job(job_id, lambda _job_id, _later: None)
+        if ImportJob.objects.get(pk=job_id).undo_asked:
+            time.sleep(LOOK_EVERY)
+    problem = (job.undo_json or {}).get("problem")
+    return Problem(*(problem[name] for name in ("what", "where", "advice"))) if problem else None
 
 
 def _finishing_step(job: ImportJob) -> FinishingStep:
@@ -221,7 +263,14 @@ def _drop_staging(job: ImportJob) -> bool:
     return dropped
 
 
+def _drop_kept(job: ImportJob) -> None:
+    """Drop the table for the rows that a finishing step was to keep, which has not changed anything."""
+    if job.plan.staged and job.plan.staged.kept:
+        with connect(job.target.address) as connection:
+            table_backup.drop(connection, job.plan.schema, job.plan.staged.old)
+
+
 def _record_clean(job: ImportJob) -> None:
-    if job.options.mode == "replace":
-        record_backup(job)
+    if job.plan.staged and job.plan.staged.old:
+        job_backup.record_backup(job)
     job_staging.record_clean(job)

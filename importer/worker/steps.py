@@ -11,4 +11,5 @@ IMPORT_STEPS = {
     "stage": stage_and_finish.stage_job,
     "finish": stage_and_finish.finish_job,
     "clean": stage_and_finish.clean_job,
+    "undo": stage_and_finish.undo_job,
 }

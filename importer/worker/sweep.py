@@ -15,7 +15,7 @@ from importer.jobs.rejects import downloads
 from importer.jobs.steps import staging
 from importer.jobs.steps.chunk_leases import ChunkRun, record_loaded
 from importer.jobs.steps.lease_recovery import expire_run, expired_runs
-from importer.jobs.steps.table_backup import pending_backups, release_backup
+from importer.jobs.steps.table_backup import pending_backups, release_backup, unfinished_undos
 from importer.lease import shorten
 from importer.models import Examination, ImportJob, Lab, ScheduleRun, Target
 from importer.queue import FollowUp
@@ -53,7 +53,7 @@ def sweep_jobs(then: FollowUp) -> None:
         shorten(leased._default_manager.all(), "lease")
     expire_runs(expired_runs())
     release_backups(pending_backups())
-    for job_id in (*lifecycle.unended(), *staging.leftovers()):
+    for job_id in (*lifecycle.unended(), *staging.leftovers(), *unfinished_undos()):
         then(job_id, ())
     for job_id in jobs_without_record():
         write_record(job_id)

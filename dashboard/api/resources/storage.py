@@ -167,9 +167,9 @@ def change_policy(request: HttpRequest, name: str, change: PolicyIn) -> Any:
 
 @router.get("storage/kept-tables", response=Page[KeptTableOut], url_name="api_kept_tables", summary="List kept tables")
 def kept_tables(request: HttpRequest, page: Query[Cursor]) -> Any:
-    """The old tables that imports have kept on their targets, those of the newest import first.
+    """The old tables and rows that imports have kept on their targets, those of the newest import first.
 
-    imports/{job}/restore gives one its name back, and imports/{job}/drop-backup drops it.
+    imports/{job}/restore gives one its name back, or puts the rows back, and imports/{job}/drop-backup drops it.
     """
     found = seen(ImportJob.objects.exclude(kept_table="").filter(trial=None)).select_related("target")
     return page.newest(found, _kept_table)

@@ -1,4 +1,4 @@
-"""The kinds of options: how their values are written, read, checked, shown in words, and typed in documents.
+"""What an option declares, and the kinds of options: how values are written, read, checked, shown and typed.
 
 The command line, the API, the forms, the history's facts and the lab's grids ask an option's kind, each in one way for
 all kinds. None is no value, and possible for each.
@@ -6,8 +6,9 @@ all kinds. None is no value, and possible for each.
 
 import argparse
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Annotated, Any, Literal, Union
 
 from importer.engine.plan.methods import METHODS
@@ -276,3 +277,54 @@ class Variables(OptionKind):
 
     def onto(self, before: Any, value: Any, /) -> Any:
         return {**before, **{name.strip().lower(): text for name, text in value.items()}}
+
+
+class Group(Enum):
+    """The groups in which pages show the options, and their titles."""
+
+    MODE = "Import mode"
+    ERRORS = "Error handling"
+    SPEED = "Speed"
+    VERIFY = "Verify"
+
+
+@dataclass(frozen=True)
+class OptionSpec:
+    """One field of Options.
+
+    `about` says what it does and its disadvantage, `answers` what each value means. `examples` are values that a lab
+    may try, "" where a lab cannot vary the option because it changes which rows arrive. `unset` is the meaning of no
+    value. `hints` explain the answers on pages, or under "" the option; without them, `about` does.
+    """
+
+    name: str
+    kind: OptionKind
+    flag: str
+    label: str
+    about: str
+    answers: Mapping[str, str] = field(default_factory=dict)
+    group: Group = Group.SPEED
+    examples: str = ""
+    unset: str = "none"
+    hints: Mapping[str, str] = field(default_factory=dict)
+
+    def hint(self, value: str) -> str:
+        """The explanation on a page where this value is chosen."""
+        return self.hints.get(value) or self.hints.get("") or f"{self.about}."
+
+    @property
+    def offered(self) -> dict[str, str]:
+        """The texts that a form offers, in words."""
+        return {text: self.answers.get(text) or display(text) for text in self.kind.offers}
+
+    @property
+    def tunable(self) -> bool:
+        """Whether a lab may vary it."""
+        return bool(self.examples)
+
+    def shown(self, value: Any) -> str:
+        """A value of the option in words; "" for none."""
+        if value is None:
+            return ""
+        text = ("yes" if value else "no") if isinstance(value, bool) else value
+        return self.offered[text] if text in self.kind.offers else self.kind.words(value)

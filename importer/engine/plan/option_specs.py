@@ -4,25 +4,20 @@ The command line, the forms, the history's facts, the lab's grids and the plan's
 docs/settings.md has the measurements; a test compares it with them.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any
-
 from importer.engine.mysql.variables.session_variables import ISOLATIONS
 from importer.engine.plan.guards import DEFAULT_GUARD
 from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.plan.option_kinds import (
     Choice,
+    Group,
     Number,
-    OptionKind,
+    OptionSpec,
     Percent,
     Size,
     Switch,
     Text,
     Variables,
     WordOr,
-    display,
 )
 from importer.engine.target.marking import DELETE, KEEP, PATTERN
 from importer.engine.target.write_modes import MODES
@@ -31,57 +26,6 @@ from importer.engine.units import MIB
 MOST_PARALLELISM, AS_PLANNED = 64, "as planned"
 NORMAL, HIGH, LOW = "normal", "high", "low"  # the priorities of an import
 MOST_PARTITIONS = 8192  # the servers' own limit
-
-
-class Group(Enum):
-    """The groups in which pages show the options, and their titles."""
-
-    MODE = "Import mode"
-    ERRORS = "Error handling"
-    SPEED = "Speed"
-    VERIFY = "Verify"
-
-
-@dataclass(frozen=True)
-class OptionSpec:
-    """One field of Options.
-
-    `about` says what it does and its disadvantage, `answers` what each value means. `examples` are values that a lab
-    may try, "" where a lab cannot vary the option because it changes which rows arrive. `unset` is the meaning of no
-    value. `hints` explain the answers on pages, or under "" the option; without them, `about` does.
-    """
-
-    name: str
-    kind: OptionKind
-    flag: str
-    label: str
-    about: str
-    answers: Mapping[str, str] = field(default_factory=dict)
-    group: Group = Group.SPEED
-    examples: str = ""
-    unset: str = "none"
-    hints: Mapping[str, str] = field(default_factory=dict)
-
-    def hint(self, value: str) -> str:
-        """The explanation on a page where this value is chosen."""
-        return self.hints.get(value) or self.hints.get("") or f"{self.about}."
-
-    @property
-    def offered(self) -> dict[str, str]:
-        """The texts that a form offers, in words."""
-        return {text: self.answers.get(text) or display(text) for text in self.kind.offers}
-
-    @property
-    def tunable(self) -> bool:
-        """Whether a lab may vary it."""
-        return bool(self.examples)
-
-    def shown(self, value: Any) -> str:
-        """A value of the option in words; "" for none."""
-        if value is None:
-            return ""
-        text = ("yes" if value else "no") if isinstance(value, bool) else value
-        return self.offered[text] if text in self.kind.offers else self.kind.words(value)
 
 
 OPTIONS: tuple[OptionSpec, ...] = (
@@ -199,6 +143,20 @@ OPTIONS: tuple[OptionSpec, ...] = (
         " nothing (default: no)",
         answers={"yes": "Compare, and change nothing", "no": "Change the table"},
         group=Group.MODE,
+    ),
+    OptionSpec(
+        "undo",
+        Choice(("none", "keep")),
+        "--undo",
+        "Undo",
+        "With --mode update, sync, upsert or atomic: keep the rows that change in another table, so that the import can"
+        " be taken back; takes more time and room (default: none)",
+        answers={"none": "Keep nothing", "keep": "Keep what changes"},
+        group=Group.MODE,
+        hints={
+            "none": "The import cannot be taken back.",
+            "keep": "Rows that change are kept in another table, so that one click takes the import back.",
+        },
     ),
     OptionSpec(
         "rounding",

@@ -19,7 +19,7 @@ _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0
 # The share of rejected rows that is no limit.
 ALL_ROWS = 100
 # The options that only modes which compare have.
-OF_COMPARING = ("key", "scope", "missing", "stop_if", "preview")
+OF_COMPARING = ("key", "scope", "missing", "stop_if", "preview", "undo")
 DEFAULT_REJECTS, DEFAULT_REJECT_PERCENT = 100, 1
 DEFAULT_LIMIT_WORDS = f"{DEFAULT_REJECTS} rows (or {DEFAULT_REJECT_PERCENT} %, if that is more)"
 
@@ -37,9 +37,10 @@ class Options:
     rows, its name or its columns; "" is the primary key, or the only other one. `scope` is the condition of the rows
     that mode sync may touch, "" for all (target/scope.py). `missing` "mark=COLUMN" or "mark=COLUMN:VALUE" marks, "keep"
     leaves the rows that its file does not have. `stop_if` are limits (guards.py) beyond which a mode that compares
-    changes nothing; sync has one of deleted rows, unless `stop_if` has. `preview` compares, and changes nothing.
-    `rounding` concerns rows with a number, a time or a text that would lose digits or trailing spaces: "notice" loads
-    and counts them, "reject" rejects them.
+    changes nothing; sync has one of deleted rows, unless `stop_if` has. `preview` compares, and changes nothing. `undo`
+    "keep" keeps the old rows in another table, so that the change can be taken back. `rounding` concerns rows with a
+    number, a time or a text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects
+    them.
 
     `time_zone` is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump,
     otherwise the server's own. `verify` "full" reads every value back and compares it with the file.
@@ -65,6 +66,7 @@ class Options:
     missing: str = DELETE
     stop_if: str = ""
     preview: bool = False
+    undo: str = "none"
     rounding: str = "notice"
     verify: str = "counts"
     time_zone: str = ""
@@ -168,6 +170,7 @@ def check_options(options: Options) -> None:
             option="partitions",
         )
     _check_comparing(options)
+    _check_undo(options)
     if options.has_stated_limit and options.on_error != "reject":
         raise Problem(
             "A limit for rejected rows is given, but the import is to stop at the first one.",
@@ -208,6 +211,28 @@ def _check_comparing(options: Options) -> None:
             "A rejected row is missing from the file, and mode sync would delete or mark its row of the table.",
             advice="Let bad rows stop the import (on_error stop), or keep what is missing (--missing keep).",
             option="on_error",
+        )
+
+
+def _check_undo(options: Options) -> None:
+    """Raise Problem where no old rows can be kept."""
+    if options.undo == "none":
+        return
+    if options.mode not in write_modes.UNDOING:
+        raise Problem(
+            f"Mode {options.mode} keeps no single rows to take its change back.",
+            advice={
+                "append": "Choose mode atomic, which stages the rows, and takes"
+                f" {write_modes.MERGE_COST} append; or leave undo out.",
+                "replace": "Leave undo out: mode replace keeps the whole old table.",
+            }.get(options.mode, "Leave undo out: to take it back, drop the table."),
+            option="undo",
+        )
+    if options.on_duplicate != "fail":
+        raise Problem(
+            f"Rows that are kept do not tell what on_duplicate {options.on_duplicate} has done.",
+            advice="Choose mode upsert with undo keep, or leave undo out.",
+            option="undo",
         )
 
 

@@ -44,7 +44,7 @@ from importer.engine.planner.reasons.replication import replication_reasons
 from importer.engine.planner.reasons.table_and_rejects import table_and_reject_reasons
 from importer.engine.planner.reasons.verification import verification_reasons
 from importer.engine.target import write_modes
-from importer.engine.target.staging import Staged, StagingTable, plan_staging
+from importer.engine.target.staging import Staged, StagingTable, kept_by, plan_staging
 from importer.engine.validation import ValidationRules
 
 __all__ = ["PlanningContext", "make_plan"]
@@ -141,12 +141,12 @@ def _staged(context: PlanningContext) -> Staged | None:
     if not context.stages:
         return None
     options = context.options
-    if options.mode in write_modes.COMPARING:
+    if write_modes.compares(options.mode, keeps=options.undo == "keep"):
         from importer.engine.target.comparison import Asked, plan_comparison
 
-        asked = Asked(options.key, options.scope, options.missing, options.guards, options.preview)
+        asked = Asked(options.key, options.scope, options.missing, options.guards, options.preview, options.undo)
         return plan_comparison(context.job, options.mode, context.table, context.dependencies, context.columns, asked)
-    return plan_staging(
+    staged = plan_staging(
         context.job,
         options.mode,
         options.on_duplicate,
@@ -155,6 +155,11 @@ def _staged(context: PlanningContext) -> Staged | None:
         context.columns,
         StagingTable(context.create, keys_deferred_in_staging(context), context.number_or_null),
     )
+    if options.undo == "none":
+        return staged
+    key = write_modes.kept_key(context.table, context.columns)
+    kept = kept_by(context.job, context.table, options.undo)
+    return replace(staged, keys=(key.columns,), columns=tuple(context.columns), **kept)
 
 
 def _exactness(context: PlanningContext) -> ValidationRules:

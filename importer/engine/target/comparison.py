@@ -15,8 +15,10 @@ from importer.engine.schema.table import Column, Table
 from importer.engine.target import write_modes
 from importer.engine.target.marking import DELETE, KEEP, read_marking
 from importer.engine.target.scope import Scope, read_scope
-from importer.engine.target.staging import CHUNK, KEY, ROW, STATE, Staged, numbering_clauses, staging_name
+from importer.engine.target.staging import CHUNK, KEY, ROW, STATE, Staged, kept_by, numbering_clauses, staging_name
 
+# Rows that are read stay locked until the end of the transaction: what was compared is what is changed.
+ISOLATION = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 _TEXTS = (Family.CHARACTER, Family.ENUM, Family.SET)
 
 
@@ -39,6 +41,7 @@ class Asked:
     missing: str = DELETE
     stop_if: str = ""
     preview: bool = False
+    undo: str = "none"
 
 
 def plan_comparison(
@@ -79,6 +82,7 @@ def plan_comparison(
         scoped_by=scope.columns,
         stop_if=asked.stop_if,
         preview=asked.preview,
+        **kept_by(job, table, asked.undo),
     )
     return replace(staged, finish=Comparison(stage, target, staged).script)
 
@@ -105,10 +109,10 @@ def _comparing_clauses(table: Table, columns: Sequence[str], scope: Scope) -> li
     ]
 
 
-def difference_of(column: Column) -> str:
-    """The condition under which the column of the staged row s and that of its partner t are stored differently."""
+def difference_of(column: Column, one: str = "t", other: str = "s") -> str:
+    """The condition under which the column of the row `one` and that of the row `other` are stored differently."""
     name, form = quote_name(column.name), _stored_form(column)
-    return f"NOT ({form.format(f't.{name}')} <=> {form.format(f's.{name}')})"
+    return f"NOT ({form.format(f'{one}.{name}')} <=> {form.format(f'{other}.{name}')})"
 
 
 def _stored_form(column: Column) -> str:
@@ -143,7 +147,7 @@ class Comparison:
         if self.staged.preview:
             return self.mark
         deleting = (self.delete,) if self.staged.deletes else (self.mark_missing,) if self.staged.marking else ()
-        inserting = (self.insert,) if self.staged.mode == "sync" else ()
+        inserting = () if self.staged.mode == "update" else (self.insert,)
         return ";\n".join((self.mark, *deleting, *((self.update,) if self.staged.changed else ()), *inserting))
 
     @property
@@ -291,6 +295,11 @@ class Comparison:
         joined = f" STRAIGHT_JOIN {self.target} AS t ON {self._on}" if kind == "changed" else ""
         state = State.CHANGED if kind == "changed" else State.NEW
         return f"FROM {self.stage} AS s{joined} WHERE s.{STATE} = {state:d}"
+
+    def partners(self, *states: State) -> str:
+        """FROM and WHERE for the rows t of the table that have the key of a staged row of these states."""
+        listed = ", ".join(f"{each:d}" for each in states)
+        return f"FROM {self.stage} AS s STRAIGHT_JOIN {self.target} AS t ON {self._on} WHERE s.{STATE} IN ({listed})"
 
     def first(self, kind: str, rows: int) -> str:
         """The first rows of a kind: the columns of the file as they are there, or, of changed ones, old and new."""

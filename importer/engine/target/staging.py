@@ -5,6 +5,7 @@ The job's key is part of its name, so that no two jobs share a staging table.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -41,17 +42,19 @@ class Staged:
 
     `table` is the target table, `table_digest` its Table.digest when planned, "" if it does not exist yet. `make`
     creates the staging table; `finish` moves its rows or renames it. `old` is the name of the table backup in mode
-    replace, else "". `numbered`: rows have their position in the file. `settle` gives a staging table that is not
-    InnoDB, or is compared, its keys before `finish`; each statement may be repeated. `later` are the names of the keys
-    that it gets only at the end. `definition` is that of the table that mode replace replaces, from the moment when the
-    staging table was made like it (with_definition()). `columns` are those that a numbered import fills, `keys` the
-    columns of each key on which its rows may clash; in a mode that compares, of the one key that rows are found by.
-    Such a mode sets the columns `changed` where one of the `differences` is true (comparison.py); `stored` is SQL for
-    what the table has in each of `columns`, and whether it is marked. `deletes`: it deletes the rows that the file does
-    not have, or with `marking` marks them (marking.py). `scope` is the condition of the rows that it may touch, "" for
-    all, with the columns `scoped_by` (scope.py). `stop_if` are the limits beyond which it changes nothing
-    (plan/guards.py); with `preview` it never changes anything, and with `as_seen` it changes what an earlier comparison
-    has shown, whatever the limits, or nothing (load/finish/seen.py).
+    replace, or of the table of the kept rows, else "". `numbered`: rows have their position in the file. `settle` gives
+    a staging table that is not InnoDB, or is compared, its keys before `finish`; each statement may be repeated.
+    `later` are the names of the keys that it gets only at the end. `definition` is that of the table that mode replace
+    replaces, from the moment when the staging table was made like it (with_definition()). `columns` are those that an
+    import fills that is numbered or keeps rows, `keys` the columns of each key on which its rows may clash; in a mode
+    that compares or keeps rows, of the one key that rows are found by. A mode that compares sets the columns `changed`
+    where one of the `differences` is true (comparison.py); `stored` is SQL for what the table has in each of `columns`,
+    and whether it is marked. `deletes`: it deletes the rows that the file does not have, or with `marking` marks them
+    (marking.py). `scope` is the condition of the rows that it may touch, "" for all, with the columns `scoped_by`
+    (scope.py). `stop_if` are the limits beyond which it changes nothing (plan/guards.py); with `preview` it never
+    changes anything, and with `as_seen` it changes what an earlier comparison has shown, whatever the limits, or
+    nothing (load/finish/seen.py). `kept` are the columns of the rows that it keeps beside the table, so that its
+    change can be taken back (kept_rows.py); empty if it keeps none.
     """
 
     mode: str
@@ -77,11 +80,12 @@ class Staged:
     stop_if: str = ""
     preview: bool = False
     as_seen: bool = False
+    kept: tuple[str, ...] = ()
 
     @property
     def compares(self) -> bool:
-        """Whether the mode compares the staged rows with those of the table."""
-        return self.mode in write_modes.COMPARING
+        """Whether the staged rows are compared with those of the table: of an upsert only if it keeps rows."""
+        return write_modes.compares(self.mode, keeps=bool(self.kept))
 
 
 def staging_name(job: str) -> str:
@@ -116,6 +120,12 @@ class StagingTable:
     create: str = ""
     without: Sequence[KeyDefinition] = ()
     nullable: str = ""
+
+
+def kept_by(job: str, table: Table, undo: str) -> dict[str, Any]:
+    """The fields of Staged about rows that are kept, if `undo` asks for that."""
+    columns = tuple(each.name for each in table.fillable_columns)
+    return {"old": backup_name(job), "kept": columns} if undo == "keep" else {}
 
 
 def plan_staging(

@@ -26,8 +26,15 @@ CHANGING = ("upsert", *COMPARING)
 SWAPPING = ("replace", "create")
 # The modes that leave the columns that the file does not have as they are.
 KEEPING = ("update",)
+# The modes that can keep the old rows of the table, so that the change can be taken back.
+UNDOING = ("atomic", *CHANGING)
 # The modes that add every row, also one that is in the table already, unless a key refuses it.
 ADDING = ("append", "atomic")
+
+
+def compares(mode: str, keeps: bool) -> bool:
+    """Whether the staged rows are compared with those of the table; of an upsert only if it `keeps` the old ones."""
+    return mode in COMPARING or (mode == "upsert" and keeps)
 
 
 def stages(mode: str) -> bool:
@@ -196,6 +203,27 @@ def matching_key(mode: str, table: Table, columns: Sequence[str], wanted: str = 
             option="key",
         )
     return usable[0]
+
+
+def kept_key(table: Table, columns: Sequence[str]) -> Key:
+    """The key by which mode atomic keeps the rows that it adds. Raises Problem if there is none.
+
+    The AUTO_INCREMENT column, unless the import fills it; else a primary or unique key that it fills, without NULL.
+    """
+    filled = {name.lower() for name in columns}
+    unique = [key for key in table.keys if key.unique and not key.prefixed]
+    for key in sorted(unique, key=lambda key: key.name != "PRIMARY"):
+        named = [table.column(name) for name in key.columns if "(" not in name]
+        given = [each.auto_increment and each.name.lower() not in filled for each in named]
+        whole = [each.name.lower() in filled and not each.nullable for each in named]
+        if len(named) == len(key.columns) and (given == [True] or all(whole)):
+            return key
+    raise Problem(
+        f"To take back rows that are added, {table.name} needs an AUTO_INCREMENT column, or a primary or unique key"
+        " without NULL whose columns all have values from the file.",
+        advice="Leave undo out, or add such a key to the table.",
+        option="undo",
+    )
 
 
 def updated_columns(

@@ -198,7 +198,7 @@ def retry(
         if ended.status in RETRIED and before != now:
             raise Problem("The import has changed just now.", where=str(job), advice="Look at it, and retry it again.")
         if ended.step == JobStep.KEEPING or ended.restored_at != job.restored_at:
-            raise Problem("Its old table is being restored or dropped.", where=str(job), advice="Retry afterwards.")
+            raise Problem("What it has kept is being put back or dropped.", where=str(job), advice="Retry afterwards.")
         values |= {"attempts": F("attempts") + 1, "phase_since": timezone.now(), "source": job.source}
         values |= {"starters": sorted({*ended.starters, *approval.starters(started_by)}), "asked_by": acting_user()}
         attempt = present_attempt(ended)

@@ -1,22 +1,32 @@
-"""The table backup of mode replace: restores it under its old name, or drops it."""
+"""The table backup: puts back the old table of mode replace, or the old rows that another mode keeps; or drops it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from importer import queue
 from importer.access import audit
 from importer.engine import failpoints
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Connection, connect
+from importer.engine.stored import to_json
 from importer.engine.target import staging, table_backup
+from importer.engine.target.write_modes import UNDOING
+from importer.jobs.lifecycle import advance
 from importer.jobs.record import record_backup_restored
 from importer.jobs.same_table import at_work_since, others_of_table
-from importer.jobs.transitions import STEP, JobStep, claim_of, held_step, no_step, step_is_free
+from importer.jobs.transitions import STEP, JobStep, backoff, claim_of, held_step, no_step, release_step, step_is_free
+from importer.lease import change
 from importer.models import ImportJob, Schedule
+from importer.queue import Message
+
+if TYPE_CHECKING:
+    from importer.engine.target.take_back import TakenBack
 
 
 def record_backup(job: ImportJob) -> None:
@@ -34,22 +44,38 @@ def record_backup(job: ImportJob) -> None:
         version=F("version") + 1,
     )
     if name == undone:
-        # The pages of the schedules whose runs it belongs to say so, and the history.
-        Schedule.objects.filter(pk__in=job.picked.values("schedule")).update(version=F("version") + 1)
-        record_backup_restored(job.pk)
+        _tell_others(job)
+
+
+def _tell_others(job: ImportJob) -> None:
+    """The pages of the schedules whose runs it belongs to say that it was taken back, and the history."""
+    Schedule.objects.filter(pk__in=job.picked.values("schedule")).update(version=F("version") + 1)
+    record_backup_restored(job.pk)
 
 
 def why_backup_stays(job: ImportJob) -> str:
-    """Why the old table cannot be restored; "" if it can."""
+    """Why the old table, or the old rows, cannot be put back; "" if they can."""
     if job.restored_at:
-        return "The old table was restored already."
+        return f"The old {'rows were' if job.keeps_rows else 'table was'} restored already."
     if not job.kept_table:
-        return "No old table is kept." if job.options.mode == "replace" else "This import has replaced no table."
+        return _why_none(job)
     if not job.ended:
         return "The import has not ended."
+    if job.keeps_rows:
+        return "The old rows are being put back." if job.undo_asked else ""
     since = at_work_since(job, job.loaded_at) if job.loaded_at else others_of_table(job)
     later = (since | others_of_table(job).filter(table_claim__isnull=False)).order_by("pk").last()
     return f"Import {later.pk} has worked on the table since; its rows would be put aside as well." if later else ""
+
+
+def _why_none(job: ImportJob) -> str:
+    """Why nothing old is kept, and what to choose next time."""
+    if job.keeps_rows or job.options.mode == "replace":
+        return f"No old {'rows are' if job.keeps_rows else 'table is'} kept."
+    if job.options.mode in UNDOING:
+        return "This import has kept no old rows. Next time choose --undo keep."
+    instead = {"append": "mode atomic with --undo keep can be taken back, for two to three times the time"}
+    return f"Mode {job.options.mode} keeps nothing; {instead.get(job.options.mode, 'drop the table instead')}."
 
 
 def imports_since_restore(job: ImportJob) -> list[int]:
@@ -60,11 +86,15 @@ def imports_since_restore(job: ImportJob) -> list[int]:
     return list(since.order_by("pk").values_list("pk", flat=True)[:3])
 
 
-def restore_backup(job_id: int) -> None:
-    """Give the old table its name back atomically; the job's table becomes the backup.
+def restore_backup(job_id: int, overwrite: bool = False) -> None:
+    """Give the old table its name back atomically; the job's table becomes the backup. Or put the old rows back.
 
-    Raises Problem if that is not possible, or if another job uses the table.
+    That takes longer, so workers do it. `overwrite`: also rows that others have changed since. Raises Problem if it is
+    not possible, or if another job uses the table.
     """
+    if _read(job_id).keeps_rows:
+        _ask_undo(job_id, overwrite)
+        return
     job = _hold(job_id, why_backup_stays, claim=True)
     failpoints.reach("backup.claimed")
     try:
@@ -76,9 +106,54 @@ def restore_backup(job_id: int) -> None:
         release_backup(job)
 
 
+def _ask_undo(job_id: int, overwrite: bool) -> None:
+    job = _checked(job_id, why_backup_stays)
+    if job.target.lacks_password:
+        raise _refused(job, f"No worker has the password of its server: millrace job undo {job.pk} asks for it.")
+    audit.note(overwrite=overwrite)
+    asked = {"asked": timezone.now().isoformat(), "overwrite": overwrite}
+    free = ImportJob.objects.filter(step_is_free(), pk=job.pk, status__in=ImportJob.ENDED, restored_at=None)
+    try:
+        with transaction.atomic():
+            begun = change(free, undo_json=asked, table_claim=claim_of(job))
+    except IntegrityError:
+        raise _refused(job, "Another import is at work on the table.") from None
+    if not begun:
+        raise _refused(job, "Somebody is doing that already.")
+    queue.send(advance(job.pk))
+
+
+def record_taken_back(job: ImportJob, taken: "TakenBack") -> bool:
+    """Record what was taken back, and release job and table. False: another worker has the step."""
+    done = {"undo_json": to_json(taken), "restored_at": timezone.now(), "table_claim": None, "step_failures": 0}
+    recorded = change(held_step(job), **done, **no_step())
+    if recorded:
+        _tell_others(job)
+    return recorded
+
+
+def undo_failed(job: ImportJob, problem: Problem, *, given_up: bool) -> list[Message]:
+    """After a failure to take the change back: try again, or record the problem. The table is as it was, or it is done,
+    which the next try finds out.
+    """
+    if given_up:
+        release_step(job)
+        return []
+    if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS and held_step(job).exists():
+        return [Message("advance", job.pk, delay=backoff(job))]
+    failed = {"undo_json": {"problem": problem.as_json()}, "table_claim": None, "step_failures": 0}
+    change(held_step(job), **failed, **no_step())
+    return []
+
+
+def unfinished_undos() -> list[int]:
+    """Jobs that are to be taken back."""
+    return list(ImportJob.objects.filter(undo_json__has_key="asked").values_list("pk", flat=True))
+
+
 def drop_backup(job_id: int) -> None:
     """Drop the job's table backup. Raises Problem if there is none."""
-    job = _hold(job_id, lambda job: "" if job.kept_table and job.ended else "No table of it is kept.", claim=False)
+    job = _hold(job_id, _why_not_drop, claim=False)
     try:
         with _connected(job) as connection:
             table_backup.drop(connection, job.schema_name, job.kept_table)
@@ -86,17 +161,32 @@ def drop_backup(job_id: int) -> None:
         release_backup(job)
 
 
+def _why_not_drop(job: ImportJob) -> str:
+    if job.undo_asked:
+        return "The old rows are being put back."
+    return "" if job.kept_table and job.ended else "No table of it is kept."
+
+
 def _hold(job_id: int, why_not: Callable[[ImportJob], str], claim: bool) -> ImportJob:
     """The job, locked for a change of its backup; with `claim`, the target's table is claimed, too."""
+    job = _checked(job_id, why_not)
+    if why := _hold_now(job, claim):
+        raise _refused(job, why)
+    return _read(job_id)
+
+
+def _checked(job_id: int, why_not: Callable[[ImportJob], str]) -> ImportJob:
     job = _read(job_id)
     audit.about(job)
     audit.note(kept_table=job.kept_table)
-    why = why_not(job) or _hold_now(job, claim)
-    if why:
-        raise Problem(
-            why, where=f"import {job_id}", advice=f"millrace job show {job_id}, or its page, shows its state."
-        )
-    return _read(job_id)
+    if why := why_not(job):
+        raise _refused(job, why)
+    return job
+
+
+def _refused(job: ImportJob, why: str) -> Problem:
+    advice = f"millrace job show {job.pk}, or its page, shows its state."
+    return Problem(why, where=f"import {job.pk}", advice=advice)
 
 
 def _read(job_id: int) -> ImportJob:

@@ -191,7 +191,7 @@ def _report(context: Context, job: ImportJob) -> int:
     if job_approval.is_asked_for(job):
         without = f"Without workers, once it is approved: {PROGRAM} job run {job.pk}"
         context.output.say(f"{job_approval.sentence(job)} {approval.advice_for(job)} {without}")
-    if job.kept_table:
+    if job.kept_table and not job.keeps_rows:
         line = f"The old table is kept as {job.kept_table}: {PROGRAM} kept-table restore|drop {job.pk}"
         context.output.say(line)
     return code

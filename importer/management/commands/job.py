@@ -19,11 +19,12 @@ from importer.jobs import report as job_report
 from importer.jobs.actions import applying, commands
 from importer.jobs.actions.obstacles import end_without, try_now
 from importer.jobs.rejects import downloads
+from importer.jobs.steps.table_backup import restore_backup
 from importer.management.base_command import PreparedCommand
 from importer.management.terminal import by_url
 from importer.management.terminal.follow.following import LOOK_EVERY, follow
 from importer.management.terminal.words import PROGRAM
-from importer.management.verbs.jobs import JOB, VERBS, Body, end, followed, tell
+from importer.management.verbs.jobs import JOB, VERBS, Body, end, followed, tell, undo, undone
 from importer.management.verbs.verb import Context, Here, Json, Run, Verb, option
 from importer.models import ImportJob
 from importer.models.outcomes.sequels import told
@@ -140,6 +141,19 @@ def _drop(context: Context) -> None:
     tell(context, _report(job.pk))
 
 
+def _undo(context: Context) -> int:
+    """In this process: there may be no workers. One that another process has begun and not ended is continued."""
+    from importer.worker.stage_and_finish import taken_back_here  # Here: the other verbs need none of it.
+
+    job = _read(context.options.job)
+    by_url.hold_password_again(job.target, {**vars(context.options), "in_process": True})
+    if not job.undo_asked:
+        with queue.dropped():
+            restore_backup(job.pk, context.options.overwrite)
+    taken_back_here(job.pk)
+    return undone(context, _report(job.pk))
+
+
 def _run(context: Context) -> int:
     job = _read(context.options.job)
     by_url.hold_password_again(job.target, {**vars(context.options), "in_process": True})
@@ -176,6 +190,7 @@ class Command(PreparedCommand):
             by_url.add_password_flags,
         ),
         "drop": replace(VERBS["drop"], run=_drop, options=(JOB, by_url.add_password_flags)),
+        "undo": undo(_undo, by_url.add_password_flags),
         "approve": _with_hint("approve", lambda _: "Without workers"),
         "resume": _with_hint("resume", _if_unloaded),
         "run": Verb(

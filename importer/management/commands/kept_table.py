@@ -1,8 +1,9 @@
-"""`millrace kept-table`: restores or drops the table backup of an import in mode replace."""
+"""`millrace kept-table`: restores or drops the table backup of an import."""
 
 from collections.abc import Callable
 
 from config.contracts.documents import KEPT_TABLE
+from importer import queue
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.jobs.steps.table_backup import drop_backup, restore_backup
@@ -11,6 +12,7 @@ from importer.management.terminal import by_url
 from importer.management.verbs.jobs import JOB
 from importer.management.verbs.verb import Context, Run, Verb
 from importer.models import ImportJob
+from importer.worker.stage_and_finish import taken_back_here
 
 
 def _does(act: Callable[[int], object]) -> Run:
@@ -25,15 +27,25 @@ def _does(act: Callable[[int], object]) -> Run:
         restored, kept = job.restored_at is not None, job.kept_table
         context.output.give(KEPT_TABLE, {"job": job.pk, "table": job.table, "restored": restored, "kept": kept})
         backup = f"{kept} is kept" if kept else "no other table is kept"
-        state = "the old table" if restored else "as the import left it"
+        old = "as it was before, but for rows that others have changed" if job.keeps_rows else "the old table"
+        state = old if restored else "as the import left it"
         context.output.say(f"{job.table} is {state}; {backup}.")
 
     return run
 
 
+def _restore(job_id: int) -> None:
+    with queue.dropped():
+        restore_backup(job_id)
+    if problem := taken_back_here(job_id):
+        raise problem
+
+
 class Command(PreparedCommand):
-    help = "Restore the old table that an import in mode replace has kept, or drop it."
+    help = "Restore the old table, or the old rows, that an import has kept, or drop them."
     verbs = {
-        "restore": Verb("put the old table back", _does(restore_backup), (JOB, by_url.add_password_flags)),
-        "drop": Verb("drop the old table", _does(drop_backup), (JOB, by_url.add_password_flags)),
+        "restore": Verb("put the old table, or the old rows, back", _does(_restore), (JOB, by_url.add_password_flags)),
+        "drop": Verb(
+            "drop the old table, or the table of the old rows", _does(drop_backup), (JOB, by_url.add_password_flags)
+        ),
     }

@@ -18,6 +18,9 @@ MOST_FIELDS = 60  # fields that are printed; the report has all
 MARKS = ("delimiter", "quote", "escape")  # of a CSV file
 SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
+# Keys of rows that others have changed that are named.
+MOST_KEYS = 10
+
 
 def equation_of(rows: Mapping[str, int]) -> Equation:
     """The equation of a report's `rows`."""
@@ -96,6 +99,29 @@ def compared_lines(compared: Mapping[str, Any] | None, *, written: bool) -> Iter
         for number, row in enumerate(rows):
             values = (f"{name} {' -> '.join(map(_value, texts))}" for name, texts in row.items())
             yield f"  {kind if not number else ' ' * len(kind)}  {', '.join(values)}"
+
+
+def undo_lines(undo: Mapping[str, Any] | None, command: str) -> Iterator[str]:
+    """A report's `undo`: how to take the import back, or what was taken back."""
+    if not undo:
+        return
+    if undo["problem"]:
+        yield "It was not taken back:"
+        yield from problem_lines(undo["problem"])
+    if undo["asked"]:
+        yield "It is being taken back."
+    elif undo["taken_back_at"]:
+        yield (
+            f"Taken back: {undo['changed']:,} changed rows have their old values, {undo['deleted']:,} deleted ones are"
+            f" back, {undo['new']:,} new ones are gone."
+        )
+        if undo["by_others"]:
+            left = "overwritten" if undo["overwritten"] else "left as they are"
+            named = "; ".join(", ".join(key) for key in undo["first"][:MOST_KEYS])
+            more = "" if undo["by_others"] <= MOST_KEYS else f", and {undo['by_others'] - MOST_KEYS:,} more"
+            yield f"Changed by others since, and {left}: {undo['by_others']:,} ({', '.join(undo['key'])} {named}{more})"
+    elif undo["kept_table"]:
+        yield f"To take it back: {command}"
 
 
 def _value(text: str | None) -> str:
@@ -181,6 +207,7 @@ def report_lines(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
     yield from compared_lines(report.get("compared"), written=report["balanced"])
     if report["outcome"] == PREVIEWED.words:
         yield f"To change the table so: {prefix} job apply {job}. To drop what is staged: {prefix} job drop {job}"
+    yield from undo_lines(report.get("undo"), f"{prefix} job undo {job}")
     yield from skipped_lines(SkippedLines.from_json(report["lines"])) if rows["source_is_final"] else ()
     if rate := report["rates"].get("rows_per_second"):
         compared = ", each stored value compared with the file" if report["debug"]["plan"].get("readback") else ""

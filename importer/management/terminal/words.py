@@ -81,7 +81,7 @@ GROUPS: dict[str, tuple[Word, ...]] = {
             ("job list", "job wait 17", "job retry 17", "job rejects 17 --out rejects.csv", "job why 17"),
         ),
         Word("history", "settings and timings of imports that have ended", "history"),
-        Word("kept-table", "restore or drop the old table that --mode replace has kept", "kept_table"),
+        Word("kept-table", "restore or drop what an import has kept of its table", "kept_table"),
         Word("schedule", "import new files by themselves, each once", "schedule"),
     ),
     "Places": (

@@ -1,5 +1,6 @@
 """`millrace job`: lists, follows and steers imports, and what people decide about one that waits for them."""
 
+import time
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -17,6 +18,7 @@ from importer.management.verbs.verb import AddOption, Context, Json, Run, Verb, 
 
 PRIORITY = option_named("priority")
 MOST_LISTED = 20
+LOOK_EVERY = 0.5  # seconds
 JOB = option("job", type=int, help="the import's number")
 
 
@@ -111,6 +113,21 @@ def _changes(operation: str, body: Callable[[Namespace], Json | None] = _no_body
     return lambda context: tell(context, context.api.call(operation, body(context.options), job=context.options.job))
 
 
+def _undo(context: Context) -> int:
+    job, overwrite = context.options.job, context.options.overwrite
+    report = context.api.call("restore_import", {"overwrite": overwrite}, job=job)
+    while report["undo"] and report["undo"]["asked"]:
+        time.sleep(LOOK_EVERY)
+        report = context.api.call("show_import", job=job)
+    return undone(context, report)
+
+
+def undone(context: Context, report: Json) -> int:
+    """Print the report of an import that was to be taken back; the exit code."""
+    tell(context, report)
+    return UNKNOWN if report["undo"] and not report["undo"]["taken_back_at"] else 0
+
+
 def _plan(context: Context) -> None:
     report = context.api.call("show_import", job=context.options.job)
     context.output.give_whole(report)
@@ -171,6 +188,16 @@ def followed(run: Callable[[str, Body], Run], *more: AddOption) -> Verbs:
     }
 
 
+def undo(run: Run, *more: AddOption) -> Verb:
+    """The verb `undo`, by the function that follows it to its end. `more`: further options."""
+    overwrite = option("--overwrite", action="store_true", help="also rows that others have changed since")
+    return Verb(
+        "take back what an import has changed, if it ran with --undo keep or --mode replace",
+        run,
+        (JOB, overwrite, *more),
+    )
+
+
 PAUSED = "Import {job} is paused: chunks under way finish. To continue: {prefix} job resume {job}"
 APPROVED = "Import {job} is approved: the workers load it."
 VERBS: Verbs = {
@@ -226,6 +253,7 @@ VERBS: Verbs = {
         _act("delete_import", "Import {job} is deleted. What it loaded stays in its table."),
         (JOB,),
     ),
+    "undo": undo(_undo),
     "restore-now": Verb(
         "try at once to put back keys and server variables that an import has changed",
         _changes("restore_now_import"),

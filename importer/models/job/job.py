@@ -191,6 +191,16 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
         return write_modes.stages(self.options_json.get("mode", "append"))
 
     @property
+    def keeps_rows(self) -> bool:
+        """Whether it keeps the old rows that it changes, so that it can be taken back."""
+        return bool(self.options_json.get("undo", "none") == "keep")
+
+    @property
+    def undo_asked(self) -> bool:
+        """Whether somebody has asked to take it back, and that is not done."""
+        return "asked" in (self.undo_json or {})
+
+    @property
     def lock_seconds(self) -> float:
         """For how long it waited for locks of others, in all attempts."""
         return round(sum((float(each["seconds"]) for each in self.lock_waits_json or []), 0.0), 3)

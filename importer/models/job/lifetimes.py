@@ -90,11 +90,15 @@ class WholeLife(models.Model):
     # Foreign keys (importer.engine.schema.indexes.ForeignKey as JSON) that were not checked during the load, so that
     # parent rows may be missing.
     unchecked_json = models.JSONField(default=list, blank=True)
-    # The table backup of mode replace, or after a restore the imported table; "" once it is dropped.
+    # The table backup of mode replace, or after a restore the imported table; or the old rows that another mode has
+    # kept (--undo keep). "" once it is dropped.
     kept_table = models.CharField(max_length=64, blank=True)
     kept_rows = models.BigIntegerField(null=True, blank=True)
     kept_bytes = models.BigIntegerField(null=True, blank=True)
     restored_at = models.DateTimeField(null=True, blank=True)
+    # That it is to be taken back (`asked`, and whether to `overwrite`), what was taken back (TakenBack as JSON), or the
+    # `problem` for which it was not; NULL if nobody has asked.
+    undo_json = models.JSONField(default=None, null=True, blank=True, editable=False)
     # Counts every change a page would show; a poll that has seen this version gets an empty answer.
     version = models.PositiveIntegerField(default=0)
     # Attempts of the job: 1, and 1 more for each retry.
@@ -137,10 +141,12 @@ class PresentAttempt(models.Model):
         CLEAN_QUEUED = "clean queued"
         CLEANING = "cleaning"
         KEEPING = "keeping"
+        UNDO_QUEUED = "undo queued"
+        UNDOING = "undoing"
 
     # The current step, which one worker does under a lease: the scan, the verification, making and undoing temporary
-    # changes on the target, and in a mode that stages creating the staging table, finishing, cleaning up, and restoring
-    # or dropping the table backup.
+    # changes on the target, and in a mode that stages creating the staging table, finishing, cleaning up, restoring or
+    # dropping the table backup, and taking the change back.
     step = models.CharField(max_length=16, choices=Step, default=Step.NONE, blank=True)
     step_lease = models.DateTimeField(null=True, blank=True)
     # Failures of the step in a row, and the target's id of its connection (see Chunk.connection_id).

@@ -13,7 +13,7 @@ MEANINGS: Mapping[str, str] = {
     "failed": "the report says what is in",
     "target unreachable": "no server answers there, or the connection was lost",
     "cancelled": "by Ctrl-C, SIGTERM or SIGHUP, or by a person",
-    "restored": "it had succeeded, and the old table is back",
+    "restored": "it had succeeded, and the old table, or the old rows, are back",
     "previewed": "the file was compared with the table, and nothing was to be changed",
     "waits for approval": "of another person; nothing is written before",
     "waits for a decision": "it would change more than a limit allows (--stop-if); nothing is changed before",

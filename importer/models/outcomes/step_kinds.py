@@ -31,6 +31,7 @@ _KINDS = (
     # The verification only reads. A job that it fails ends although its worker has not released the step.
     StepKind("verify", JobStep.VERIFY_QUEUED, JobStep.VERIFYING, delays_end=False),
     StepKind("clean", JobStep.CLEAN_QUEUED, JobStep.CLEANING),
+    StepKind("undo", JobStep.UNDO_QUEUED, JobStep.UNDOING),
 )
 # By their tasks; and by the job's step while they are queued, and while they run.
 STEPS = {each.task: each for each in _KINDS}

@@ -96,8 +96,9 @@ LEFT_OUT = {
     "as `restore.begun`": ("restore.keys", "restore.built", "restore.forgotten"),
     "as `merge.committed` or `swap.entered`": ("stage.finished", "stage.dropped"),
     "no import is under way": (
-        *("backup.claimed", "backup.connected", "backup.renamed", "schedule.due", "schedule.recorded"),
-        *("schedule.fetched", "schedule.created", "schedule.started", "outbox.committed", "outbox.published"),
+        *("backup.claimed", "backup.connected", "backup.renamed", "undo.changed", "undo.committed"),
+        *("schedule.due", "schedule.recorded", "schedule.fetched", "schedule.created", "schedule.started"),
+        *("outbox.committed", "outbox.published"),
         *("notice.claimed", "notice.sent"),
     ),
 }

@@ -81,6 +81,7 @@ def _options(**values: object) -> tuple[Options, Options]:
 SMALL = {"commit_rows": 300}
 DEFERRING = _options(**SMALL, indexes="defer", foreign_keys="defer")
 MERGING = _options(**SMALL, mode="upsert")[0], _options(**SMALL, mode="atomic")[0]
+KEEPING = _options(**SMALL, mode="sync", undo="keep", stop_if="deleted>100%")[0], MERGING[1]
 KINDS = {
     "alone": Kind("rows", *_options(**SMALL)),
     "together": Kind("rows", *_options(chunk_bytes=4096)),
@@ -88,6 +89,7 @@ KINDS = {
     "rejecting": Kind("bad", *_options(**SMALL, on_error="reject"), rows=[row for row in ROWS if row[0] not in BAD]),
     "merging": Kind("rows", *MERGING, old=OLD),
     "replacing": Kind("rows", *_options(**SMALL, mode="replace"), old=OLD),
+    "keeping": Kind("rows", *KEEPING, old=OLD),
     "deferring": Kind("rows", *DEFERRING, keys=DEFERRED),
     "large alone": Kind("large", *_options(**SMALL), rows=LARGE),
     "large merging": Kind("more", *MERGING, rows=MORE, old=LARGE),

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from importer import schedules
 from importer.engine.mysql.connection import Address
+from importer.jobs.steps.table_backup import restore_backup
 from importer.models import Channel, ImportJob, Notification, Schedule, ScheduleRun, SourceConnection
 from importer.models.channel import Event
 from importer.notifications import channels, outbox
@@ -61,6 +62,49 @@ def restoring(address: Address, through: Address, files: dict[str, Path], points
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the import whose backup is restored")
     wait_until(lambda: not ImportJob.objects.get(pk=job.pk).leftover, what="the record of its backup")
     return Restoring(address, job, points)
+
+
+@dataclass
+class Undoing:
+    """The step that gives the rows of the table their old values back, after an import with undo."""
+
+    imports: Imports
+    processes: int = 1
+
+    @property
+    def job(self) -> ImportJob:
+        return self.imports.imports[0].now()
+
+    def start(self) -> None:
+        restore_backup(self.job.pk)
+
+    def over(self) -> bool:
+        return not self.job.undo_asked
+
+    def expire(self) -> None:
+        """The leases of steps are short in these tests."""
+
+    def met_no_room(self) -> bool:
+        return False
+
+    def ends_well(self) -> None:
+        wait_until(self.over, what="the end of the step")
+        if not self.job.restored_at:  # It met no room, or a server that was away for all of its tries.
+            restore_backup(self.job.pk)
+            wait_until(self.over, what="the end of the step")
+        wait_until(lambda: self.job.kept_table == "", what="the end of the kept rows")
+        assert contents(self.imports.address, self.job.table_name) == sorted(OLD)
+        assert (self.job.table_claim, self.job.undo_json["by_others"]) == (None, 0)
+        no_connection_is_left(self.imports.address)
+
+
+def undoing(address: Address, through: Address, files: dict[str, Path]) -> Undoing:
+    """An import that has kept the old rows, and has ended."""
+    both = made(address, through, KINDS["keeping"], files)
+    job = both.imports[0].start()
+    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the import that is taken back")
+    wait_until(lambda: not ImportJob.objects.get(pk=job.pk).leftover, what="the record of its kept rows")
+    return Undoing(both)
 
 
 @dataclass

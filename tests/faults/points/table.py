@@ -28,6 +28,7 @@ REACHED_BY = {
     "keys": "deferring",
     "restore": "deferring",
     "backup": "restoring",
+    "undo": "undoing",
     "schedule": "scheduled",
     "outbox": "alone",
     "notice": "notified",
@@ -46,7 +47,10 @@ NOTHING_GROWS = (
 REASONS = {NO_CONNECTION: "a", NO_TARGET: "b", NEXT_IS_NO_COMMIT: "c", NO_WORKER: "d", NOTHING_GROWS: "e"}
 
 UNCONNECTED = ("chunk.claimed", "stage.claimed", "stage.finished", "stage.dropped", "backup.claimed")
-BEFORE_COMMIT = ("chunk.seen", "group.seen", "rejects.written", "merge.inserted", "swap.counted", "backup.connected")
+BEFORE_COMMIT = (
+    *("chunk.seen", "group.seen", "rejects.written", "merge.inserted", "swap.counted", "backup.connected"),
+    "undo.changed",
+)
 BEFORE_MUCH_IS_WRITTEN = ("chunk.entered", "merge.entered")
 
 # What `make test` tries, on one server: each fault, each import, and the faults that were found by these tests.
@@ -72,6 +76,8 @@ SAMPLE = {
     "restore.begun": "child killed",
     "restore.keys": "cut",
     "backup.renamed": "child killed",
+    "undo.changed": "child killed",
+    "undo.committed": "worker killed",
     "schedule.recorded": "child killed",
     "schedule.created": "frozen",
     "outbox.committed": "child killed",

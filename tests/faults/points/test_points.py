@@ -88,6 +88,8 @@ class Maker:
         match name:
             case "restoring":
                 return others.restoring(address, through, self.files, self.points)
+            case "undoing":
+                return others.undoing(address, through, self.files)
             case "scheduled":
                 return others.scheduled(address, through, self.files, self.incoming)
             case "notified":

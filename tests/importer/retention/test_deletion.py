@@ -286,7 +286,7 @@ class TestJobs:
         job = ended(1000, kept_table="nodes_before")
         run(NOW)
         assert ImportJob.objects.filter(pk=job.pk).exists()
-        with pytest.raises(Problem, match="its old table is kept on the server"):
+        with pytest.raises(Problem, match="its old table, or old rows, are kept on the server"):
             ended_jobs.remove_by_hand(job.pk)
 
     def test_a_failed_import_from_which_a_schedule_goes_on_stays(self, ended):

@@ -101,6 +101,12 @@ class ApplyIn(Body, json_schema_extra=example(all_the_same=True)):
     all_the_same: Annotated[bool, Field(description="Also beyond the limits of changes (stop_if).")] = False
 
 
+class RestoreIn(Body, json_schema_extra=example(overwrite=True)):
+    """How an import is taken back."""
+
+    overwrite: Annotated[bool, Field(description="Also rows that others have changed since.")] = False
+
+
 class AgainIn(Body, json_schema_extra=example(options={"mode": "upsert"})):
     """How the file of an import is imported once more. What is left out stays as it was."""
 
@@ -116,7 +122,7 @@ class AgainIn(Body, json_schema_extra=example(options={"mode": "upsert"})):
     ] = None
 
 
-PLAINLY, UNCHANGED, WITHIN_LIMITS = RetryIn(), AgainIn(), ApplyIn()  # without a body
+PLAINLY, LEFT, UNCHANGED, WITHIN_LIMITS = RetryIn(), RestoreIn(), AgainIn(), ApplyIn()  # without a body
 
 
 class ParallelIn(Body, json_schema_extra=example(parallel_chunks=4)):
@@ -243,8 +249,7 @@ _acts(
     "Drop the rows that are staged and not applied, and end an import that waits for a decision.",
     applying.drop,
 )
-_acts("Restore the old table", "restore", "Give the old table of mode replace its name back.", restore_backup)
-_acts("Drop the old table", "drop-backup", "Drop the old table that mode replace keeps.", drop_backup)
+_acts("Drop the old table", "drop-backup", "Drop the old table, or the old rows, that an import keeps.", drop_backup)
 _acts("Put the table back now", "restore-now", "Try at once what is tried again from time to time.", try_now)
 _acts(
     "End without putting back",
@@ -252,6 +257,16 @@ _acts(
     "End an import although keys or server variables are not put back; its report has the SQL for it.",
     end_without,
 )
+
+
+@router.post("imports/{int:job}/restore", response=Report, url_name="api_import_restore", summary="Take an import back")
+def restore_import(request: HttpRequest, job: int, how: RestoreIn = LEFT) -> Any:
+    """Give the old table of mode replace its name back; or put the old rows back that an import with undo keeps.
+
+    The latter is done by workers: in the answer `undo` has `asked`, and later what was taken back, or the problem.
+    """
+    restore_backup(read(job).pk, overwrite=how.overwrite)
+    return report.report(read(job))
 
 
 @router.post("imports/{int:job}/retry", response=Report, url_name="api_import_retry", summary="Retry")

@@ -7,6 +7,8 @@ transactions: whether it has happened is decided by which tables exist, so every
 import re
 import time
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -39,6 +41,9 @@ from importer.engine.target.staging import Staged, execute_again, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
 from importer.engine.target.table_identity import read_identity
 from importer.engine.units import count_of
+
+if TYPE_CHECKING:
+    from importer.engine.load.finish.keeping import Keeper
 
 # A merge sends nothing until it is done. The step's heartbeat kills the connection when the step must stop.
 READ_TIMEOUT = 12 * 3600  # seconds
@@ -90,14 +95,16 @@ def is_done(connection: Connection, job: str, plan: ImportPlan) -> bool:
 
 
 def _merge(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
-    from importer.engine.load.finish import changes
     from importer.engine.load.readback import merged_rows
+    from importer.engine.target.comparison import ISOLATION
 
     readback = step.plan.readback
     into = readback and replace(readback, table=step.staged.table)
     if step.staged.compares:
         _settle_compared(connection, step)
-        execute(connection, changes.ISOLATION)
+    keeper = _keeper(connection, step)
+    if keeper or step.staged.compares:
+        execute(connection, ISOLATION)
     merged_rows.begin(connection, into)
     entry = ledger.Entry(step.job, ledger.FINISH, step.attempt, step.rows, 0, "")
     if not ledger.insert(connection, entry):
@@ -105,7 +112,8 @@ def _merge(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCal
         return ledger.read_tally(connection, step.job, ledger.FINISH)
     _check_merged(connection, step.plan)
     failpoints.reach("merge.entered")
-    tally = _change(connection, step, callbacks) if step.staged.compares else _insert(connection, step)
+    change = partial(_change, callbacks=callbacks) if step.staged.compares else _insert
+    tally = change(connection, step, keeper)
     ledger.record_tally(connection, entry, tally)
     identity = read_identity(connection, step.plan.schema, step.staged.table)
     ledger.record_identity(connection, step.job, ledger.FINISH, identity)
@@ -123,6 +131,15 @@ def _merge(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCal
     return tally
 
 
+def _keeper(connection: LoaderConnection, step: FinishingStep) -> "Keeper | None":
+    """What keeps the rows that change, with its table made; None if none are to be kept."""
+    if not step.staged.kept or step.staged.preview:
+        return None
+    from importer.engine.load.finish.keeping import Keeper
+
+    return Keeper.making(connection, step.plan.schema, step.job, step.staged)
+
+
 def _settle_compared(connection: LoaderConnection, step: FinishingStep) -> None:
     """Give a staging table that is still to be compared its key."""
     if not existing_tables(connection, step.plan.schema, [staging_name(step.job)]):
@@ -131,7 +148,9 @@ def _settle_compared(connection: LoaderConnection, step: FinishingStep) -> None:
         execute_again(connection, statement)
 
 
-def _change(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
+def _change(
+    connection: LoaderConnection, step: FinishingStep, keeper: "Keeper | None", callbacks: LoadCallbacks
+) -> Tally:
     """Compare the staged rows with the table's, and write what differs. The callback may raise, which ends the step."""
     from importer.engine.load.finish import changes, seen
     from importer.engine.target.comparison import Comparison
@@ -154,12 +173,14 @@ def _change(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
         raise Previewed(f"The file was compared with {step.staged.table}.", where, "Nothing was changed.")
     if beyond:
         raise beyond
-    return changes.Change(connection, comparison, compared, where).write()
+    return changes.Change(connection, comparison, compared, where, keeper).write()
 
 
-def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
+def _insert(connection: LoaderConnection, step: FinishingStep, keeper: "Keeper | None") -> Tally:
     """Run the merge. Records, Duplicates and the affected rows give the tally (server-behaviour.md, Modes)."""
     before = UpdateCounter.read(connection, step.staged.finish)
+    if keeper:
+        keeper.look()
     try:
         affected = execute(connection, step.staged.finish)
     except MySQLdb.IntegrityError as error:
@@ -177,6 +198,8 @@ def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
             where=str(step.address),
             advice="Look at the table's triggers and checks, then retry.",
         )
+    if keeper:
+        keeper.keep_added(records)
     if step.staged.on_duplicate == "skip":
         return Tally(loaded=affected, skipped=records - affected)
     if step.staged.mode == "upsert":
@@ -208,13 +231,15 @@ def _check_merged(connection: LoaderConnection, plan: ImportPlan) -> None:
     """
     _check_target(connection, plan)
     staged = plan.staged
-    if not staged or not staged.columns:
+    if not staged or not staged.numbered:
         return
     table = read_table(connection, plan.schema, staged.table)
     dependencies = read_dependencies(connection, plan.schema, staged.table)
     if staged.compares:
-        columns = staged.keys[0]
-        write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, staged.columns, ",".join(columns))
+        key = ",".join(staged.keys[0])
+        named = key if staged.mode in write_modes.COMPARING else ""
+        write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, staged.columns, named)
+        write_modes.matching_key(staged.mode, table, staged.columns, key)
         return
     write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, staged.columns)
     if {key.columns for key in write_modes.clashing_keys(table, staged.columns)} != set(staged.keys):

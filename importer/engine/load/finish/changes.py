@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import MySQLdb
 
@@ -17,8 +18,8 @@ from importer.engine.target.comparison import Comparison, State
 from importer.engine.target.staging import Staged
 from importer.engine.units import count_of
 
-# Rows that are read stay locked until the end of the transaction: what was compared is what is changed.
-ISOLATION = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+if TYPE_CHECKING:
+    from importer.engine.load.finish.keeping import Keeper
 
 # The server names the table that holds a row, its constraint, and the columns of both.
 _HOLDER = re.compile(r"\((`[^(]+`), CONSTRAINT (`[^`]+`) FOREIGN KEY \(([^)]+)\) REFERENCES `[^(]*` \(([^)]+)\)")
@@ -108,6 +109,7 @@ class Change:
     comparison: Comparison
     compared: Compared
     where: str
+    keeper: "Keeper | None" = None
 
     def write(self) -> Tally:
         compared, staged = self.compared, self.comparison.staged
@@ -118,6 +120,8 @@ class Change:
                 "Retry, which rejects the rows without one",
             )
         before = self._rows() if compared.deleted else 0
+        if self.keeper:
+            self.keeper.keep_old(self.comparison, compared)
         if compared.deleted:
             self._require("delete", self._run(self.comparison.delete), compared.deleted)
         if compared.marked:
@@ -137,6 +141,8 @@ class Change:
                 " the clock",
                 "Give the columns of the scope their values in the file",
             )
+        if self.keeper:
+            self.keeper.keep_written(self.comparison, compared)
         # A trigger may have taken a change back.
         return Tally(compared.new, changed, compared.repeated, 0, compared.unchanged + compared.changed - changed)
 

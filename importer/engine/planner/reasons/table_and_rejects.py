@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
-from importer.engine.target import write_modes
+from importer.engine.target import staging, write_modes
 
 
 def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
@@ -16,6 +16,13 @@ def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
         yield Reason(
             f"No row outside the scope is changed, added or deleted: {options.scope}",
             "a row of the file that is outside, or would be, is rejected; shares of rows are those of the scope",
+        )
+    if options.undo == "keep":
+        yield Reason(
+            f"It can be taken back: what changes is kept in {staging.backup_name(context.job)}",
+            "old rows and those that are new, written in the transaction of the change",
+            holds_back=True,
+            option="undo",
         )
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"

@@ -33,7 +33,7 @@ sync: `compared` has counts and first rows. Then `apply` changes exactly that. A
 decision" would change more than its limits allow: a person applies it on its page, or `drop` ends it."""
 # The parts of a report that an agent needs. The page of the import shows a person all of it.
 SHOWN = (
-    *("job", "outcome", "balanced", "rows", "compared", "reading", "plan", "loaded_before"),
+    *("job", "outcome", "balanced", "rows", "compared", "undo", "reading", "plan", "loaded_before"),
     *("approval", "rejects", "notices", "outside_changes", "problem"),
 )
 
@@ -149,6 +149,14 @@ class Agent:
         """Drop what a preview, or an import that a limit has stopped, has staged and not applied."""
         return _shown(self._millrace.drop(job))
 
+    def undo(self, job: int, overwrite: bool = False) -> Json:
+        """Take back what an import has changed, if it ran with the option undo "keep", or in mode replace.
+
+        Answers at once; `watch` shows in `undo` what was taken back. Rows that others have changed since are named
+        there and left as they are; `overwrite`: they are overwritten, only if a person wants that.
+        """
+        return _shown(self._millrace.undo(job, overwrite=overwrite))
+
     def _page(self, job: int) -> str:
         return f"{self._millrace.address}/jobs/{job}/"
 
@@ -212,7 +220,7 @@ def server(agent: Agent) -> "MCPServer[Any]":
     made: MCPServer[Any] = MCPServer("millrace", version=VERSION, instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (agent.targets, agent.plan, agent.watch, agent.approve, agent.rejects):
         made.tool(annotations=ToolAnnotations(read_only_hint=True))(_with_tool_errors(tool))
-    for tool in (agent.load, agent.apply, agent.compare, agent.drop, agent.cancel):
+    for tool in (agent.load, agent.apply, agent.compare, agent.drop, agent.cancel, agent.undo):
         made.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True))(_with_tool_errors(tool))
     return made
 
