@@ -5,6 +5,7 @@ authority. While several jobs have set the same variable, each record has the va
 the last job to end restores that value.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -137,10 +138,10 @@ def _record(connection: Connection, job: str, name: str, value: Value | float) -
         )
 
 
-def _partners(connection: Connection, wanted: Mapping[str, Value]) -> dict[str, int | float]:
+def _partners(connection: Connection, wanted: Mapping[str, Value]) -> dict[str, Value | float]:
     """The variables that bound a wanted one, or are bounded by it, with their present values."""
     names = {other for pair in BOUNDS for name, other in (pair, pair[::-1]) if name in wanted and other not in wanted}
-    return {name: _number(_current(connection, name)) for name in sorted(names)}
+    return {name: _value(_current(connection, name)) for name in sorted(names)}
 
 
 def _out_of_order(connection: Connection, wanted: Mapping[str, Value]) -> str:
@@ -155,7 +156,7 @@ def _out_of_order(connection: Connection, wanted: Mapping[str, Value]) -> str:
 
 def _set(connection: Connection, values: Mapping[str, Value | float]) -> None:
     """Set the variables that have other values, those first that keep each at or below its upper bound."""
-    wanted = {name: value for name, value in values.items() if float(_current(connection, name)) != float(value)}
+    wanted = {name: value for name, value in values.items() if _value(_current(connection, name)) != value}
     later = {low for low, high in BOUNDS if high in wanted and float(wanted[high]) >= float(_current(connection, low))}
     later |= {high for low, high in BOUNDS if low not in later}
     for name in sorted(wanted, key=lambda each: each in later):
@@ -187,7 +188,8 @@ def originals(connection: Connection, job: str) -> dict[str, str]:
 def restore_query(database: str, job: str) -> str:
     """The query that gives the statements which restore the job's variables by hand."""
     return (
-        f"SELECT CONCAT('SET GLOBAL ', name, ' = ', original, ';') FROM {quote_name(database)}.{TABLE}"
+        "SELECT CONCAT('SET GLOBAL ', name, ' = ', IF(original REGEXP '^[0-9.]+$', original, QUOTE(original)), ';')"
+        f" FROM {quote_name(database)}.{TABLE}"
         f" WHERE job = '{job}'"
     )
 
@@ -197,19 +199,21 @@ def _recorded(connection: Connection, job: str) -> list[tuple[str, str]]:
     return [(str(name), str(original)) for name, original in fetch_all(connection, sql, (job,))]
 
 
-def _value_without(connection: Connection, job: str, name: str) -> int | float | None:
+def _value_without(connection: Connection, job: str, name: str) -> Value | float | None:
     """The value that the variable has without the job; None if its present one is not the job's."""
     entries = _entries(connection, name)
     mine = next(each for each in entries if each.job == job)
     others = [each for each in entries if each.job != job and not each.restarted]
     if mine.restarted or (mine.is_set and _current(connection, name) != mine.value):
         return None
-    return _number(others[-1].value if others else mine.original)
+    return _value(others[-1].value if others else mine.original)
 
 
-def _number(value: str) -> int | float:
-    """The value for SET GLOBAL: all of these variables are numbers, some with a fraction."""
-    return float(value) if "." in value else int(value)
+def _value(text: str) -> Value | float:
+    """The value for SET GLOBAL: a number, some with a fraction, or a word."""
+    if text.isdigit():
+        return int(text)
+    return float(text) if re.fullmatch(r"\d+\.\d+", text) else text
 
 
 def _current(connection: Connection, name: str) -> str:

@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 
 from importer import targets
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.mysql.connection import Address, connect
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options
-from importer.engine.target.global_settings import TABLE, check_global_variables, restore, set_for_job
+from importer.engine.target.global_settings import TABLE, check_global_variables, restore, restore_query, set_for_job
 from importer.engine.target.temporary_changes import DeferralRefused
 from importer.jobs import lifecycle
 from importer.jobs.actions import commands
@@ -31,8 +32,9 @@ pytestmark = pytest.mark.both_servers
 FLUSH = "innodb_flush_log_at_trx_commit"
 
 
-def now(address: Address, name: str = FLUSH) -> int:
-    return int(rows_of(address, f"SELECT @@GLOBAL.{name}")[0][0])
+def now(address: Address, name: str = FLUSH) -> Any:
+    found = rows_of(address, f"SELECT @@GLOBAL.{name}")[0][0]
+    return found if isinstance(found, str) else int(found)
 
 
 def put(address: Address, value: int, name: str = FLUSH) -> None:
@@ -124,6 +126,22 @@ class TestPutBack:
             assert now(shop, name) == 70
             restore(connection, "a")
         assert now(shop, name) == before
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("innodb_lru_scan_depth", 2048), ("innodb_change_buffering", "inserts"), ("key_buffer_size", 16 * 2**20)],
+    )
+    def test_of_numbers_and_words_by_itself_and_by_hand(self, shop: Address, name: str, value: int | str):
+        before = now(shop, name)
+        assert before != value
+        with connect(shop) as connection:
+            for by_hand in (False, True):
+                set_for_job(connection, "a", {name: value})
+                assert now(shop, name) == value
+                for (statement,) in fetch_all(connection, restore_query(shop.database, "a")) if by_hand else ():
+                    execute(connection, statement)
+                restore(connection, "a")
+                assert now(shop, name) == before
 
     @pytest.mark.parametrize(
         "wanted", [{"": 15_000, "_max": 30_000}, {"": 100, "_max": 150}, {"": 500}, {"_max": 9000}]

@@ -60,6 +60,26 @@ SERVER_VARIABLES: Mapping[str, Variable] = {
             most=GIB,
         ),
         Variable(
+            "innodb_lru_scan_depth",
+            "more free pages are kept ready in the buffer pool",
+            "processor and disk time of others",
+            least=100,
+            most=1_000_000,
+        ),
+        Variable(
+            "innodb_change_buffering",
+            "changes of secondary indexes wait in the change buffer until their pages are read",
+            "the server merges them later",
+            choices=("none", "inserts", "deletes", "changes", "purges", "all"),
+        ),
+        Variable(
+            "key_buffer_size",
+            "more index pages of MyISAM tables stay in memory",
+            "that much memory of the server; what the buffer had is read again",
+            least=8 * 1024,
+            most=64 * GIB,
+        ),
+        Variable(
             "local_infile",
             "LOAD DATA LOCAL is allowed",
             "every account of the server may use it during the import",
