@@ -17,7 +17,7 @@ from importer.access.policy import seen
 from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.units import count_of
 from importer.models import DiscoveredFile, ImportJob, ScheduleRun
-from importer.models.outcomes import WITH_REJECTS, Colour, outcome_words
+from importer.models.outcomes import UNDECIDED, WITH_REJECTS, Colour, outcome_words
 from importer.models.outcomes.reloaded_rows import rows_taken
 from importer.models.outcomes.runs import outcome_of_run, with_imports
 from importer.models.outcomes.sequels import OF_FILE, repeated_by, sequels
@@ -152,6 +152,6 @@ def _import(job: ImportJob, need: Need) -> Matter:
         about = str(shown(job.problem or job.obstacle).get("what", "")) or job.table
         if need.times > 1:
             about = f"{count_of(need.times, 'import')} of it in {DAYS} days. {about}"
-    dismiss = _dismissal("job_dismiss", job) if job.ended else ""
+    dismiss = _dismissal("job_dismiss", job) if job.ended and outcome != UNDECIDED.words else ""
     url = reverse("job", args=[job.pk])
     return Matter(job.source.name, url, outcome, about, job.finished_at or job.created_at, dismiss)

@@ -11,14 +11,14 @@ from django.utils import timezone
 
 from importer.access.time_zones import zone_named
 from importer.models import Schedule
-from importer.models.outcomes import NEEDS_ANSWER, RESTORED, UNREACHABLE, WITH_REJECTS
+from importer.models.outcomes import NEEDS_ANSWER, RESTORED, UNDECIDED, UNREACHABLE, WITH_REJECTS
 from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE, SETTLED
 from importer.models.outcomes.runs import WORDS_OF, with_imports, words_of_run
 from importer.models.outcomes.sequels import run_sequels
 from importer.schedules import recurrence, timing_of
 
 _WORST_FIRST = (
-    "failed", UNREACHABLE.words, NEEDS_ANSWER.words, WITH_REJECTS.words, "cancelled", RESTORED.words,
+    "failed", UNREACHABLE.words, NEEDS_ANSWER.words, UNDECIDED.words, WITH_REJECTS.words, "cancelled", RESTORED.words,
     "loading", "finding", "waiting", "succeeded", SETTLED, NO_COMPLETE_FILE.words,
     NO_NEW_FILE.words, "skipped",
 )  # fmt: skip

@@ -220,7 +220,7 @@ class DiscoveredFile(models.Model):
     found -> fetched -> loading -> loaded
       |         |          +-----> failed
       |         +----------------> failed, already loaded, needs an answer
-      +--> already loaded, failed before, gone, left
+      +--> already loaded, failed before, dropped, gone, left; `dropped` also from failed
       +--> still written -> found; also from fetched and loading
     """
 
@@ -235,6 +235,8 @@ class DiscoveredFile(models.Model):
         NEEDS_ANSWER = "needs an answer"
         # Trigger arrival: it failed in an earlier run and has not changed.
         FAILED_BEFORE = "failed before"
+        # A limit of changes had stopped its import, and a person has dropped that: it is not loaded unless it changes.
+        DROPPED = "dropped"
         # It kept changing, or was replaced before it was loaded. The run looks at it again, less often, or leaves it
         # for a later run.
         STILL_WRITTEN = "still written"

@@ -254,7 +254,7 @@ def forget(schedule: Schedule, name: str) -> int:
     ended = Q(job__status__in=(ImportJob.Status.FAILED, ImportJob.Status.CANCELLED))
     asked = Q(outcome=DiscoveredFile.Outcome.NEEDS_ANSWER)
     tried = schedule.files.filter(name=name)
-    attempts = tried.filter(ended | asked)
+    attempts = tried.filter(ended | asked | Q(outcome=DiscoveredFile.Outcome.DROPPED))
     loaded = tried.filter(is_loaded()).order_by("pk").last()
     if loaded and not attempts.filter(pk__gt=loaded.pk).exists():
         raise Problem(
@@ -268,7 +268,9 @@ def forget(schedule: Schedule, name: str) -> int:
     imports = [pk for pk in attempts.values_list("job_id", flat=True) if pk]
     if not ids:
         raise Problem(f"No attempt to load {name} has failed.", schedule.name, "Name the file as the run lists it.")
-    schedule.files.filter(Q(pk__in=ids) | Q(job__in=imports)).update(job=None, identity="")
+    forgotten = schedule.files.filter(Q(pk__in=ids) | Q(job__in=imports))
+    forgotten.filter(outcome=DiscoveredFile.Outcome.DROPPED).update(outcome=DiscoveredFile.Outcome.FAILED)
+    forgotten.update(job=None, identity="")
     touch(schedule.pk)
     return len(ids)
 

@@ -1,16 +1,17 @@
 """Applies what an import has staged and compared with its table, compares it once more, or drops it."""
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from importer.access import audit
+from importer.access.acting import acting_user
 from importer.engine.errors import NotDecided, Problem
 from importer.engine.load.outcome import Compared
 from importer.engine.stored import from_json
 from importer.jobs.actions.commands import RETRIED, Reached, is_kept, retry, start
 from importer.jobs.actions.staged_again import Again
 from importer.jobs.transitions import Staging, Status
-from importer.models import ImportJob
+from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 
 
 def apply(job_id: int, *, all_the_same: bool = False) -> None:
@@ -42,6 +43,20 @@ def drop(job_id: int) -> None:
     ended = {"status": Status.CANCELLED, "problem": {}} if job.status == Status.FAILED else {}
     if not _let_go(job, **ended):
         raise Reached("No staged rows of this import are kept.", str(job), "Its page shows its present state.")
+    if ended:
+        _drop_files(job)
+
+
+def _drop_files(job: ImportJob) -> None:
+    """Let no later run of a schedule load the job's file again, and nobody look at those that could not."""
+    picked = job.picked.filter(outcome=DiscoveredFile.Outcome.FAILED)
+    runs = ScheduleRun.objects.filter(pk__in=list(picked.values_list("run", flat=True)))
+    picked.update(outcome=DiscoveredFile.Outcome.DROPPED)
+    who = {"dismissed_at": timezone.now(), "dismissed_by": acting_user()}
+    others = Exists(DiscoveredFile.objects.filter(run=OuterRef("pk"), outcome=DiscoveredFile.Outcome.FAILED))
+    for run in runs.exclude(others).filter(status__in=ScheduleRun.UNSUCCESSFUL, dismissed_at=None):
+        ScheduleRun.objects.filter(pk=run.pk).update(**who, version=F("version") + 1)
+    Schedule.objects.filter(runs__in=list(runs.values_list("pk", flat=True))).update(version=F("version") + 1)
 
 
 def drop_undecided(job: ImportJob, days: str) -> bool:
@@ -56,7 +71,7 @@ def drop_undecided(job: ImportJob, days: str) -> bool:
 
 def can_apply(job: ImportJob) -> bool:
     """Whether apply() can change what the job has shown, but for its limits: nothing is known to be in the way."""
-    return bool(job.seen_json) and job.status in RETRIED and is_kept(job)
+    return bool(job.seen_json) and not job.finished and job.status in RETRIED and is_kept(job)
 
 
 def beyond_limits(job: ImportJob) -> Problem | None:

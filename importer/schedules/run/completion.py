@@ -24,7 +24,7 @@ UNSUCCESSFUL = (
     (Outcome.FAILED, Status.FAILED, "failed"),
     (Outcome.NEEDS_ANSWER, Status.NEEDS_ANSWER, "to be asked about"),
 )
-NOT_NEW = (Outcome.ALREADY_LOADED, Outcome.FAILED_BEFORE, Outcome.GONE)
+NOT_NEW = (Outcome.ALREADY_LOADED, Outcome.FAILED_BEFORE, Outcome.DROPPED, Outcome.GONE)
 # Files that were there and are not loaded: a run with one of them does not end what has failed before.
 LACKING = (Outcome.FAILED_BEFORE, Outcome.STILL_WRITTEN)
 

@@ -19,7 +19,7 @@ BATCH_SIZE = 500  # files per query
 # How often a file is fetched again of which the place does not say whether it has changed.
 COMPARE_EVERY = timedelta(minutes=5)
 # What comes of fetching it in vain.
-IN_VAIN = (Outcome.ALREADY_LOADED, Outcome.FAILED, Outcome.NEEDS_ANSWER)
+IN_VAIN = (Outcome.ALREADY_LOADED, Outcome.FAILED, Outcome.NEEDS_ANSWER, Outcome.DROPPED)
 
 T = TypeVar("T")
 
@@ -59,23 +59,27 @@ def in_batches(items: Iterable[T]) -> Iterator[list[T]]:
         yield batch
 
 
-def _known(schedule: Schedule, ids: Sequence[str]) -> dict[str, list[tuple[str, bool]]]:
-    """By identity: the etag of each earlier file with this identity, and whether its rows are in the table."""
+def _known(schedule: Schedule, ids: Sequence[str]) -> dict[str, list[tuple[str, DiscoveredFile.Outcome]]]:
+    """By identity: the etag of each earlier file with this identity, and its outcome, LOADED by whichever import."""
     wanted = [each for each in ids if each]
     # A run ended before it tried the files that it left.
     files = schedule.files.filter(identity__in=wanted).exclude(outcome=Outcome.LEFT)
     loaded = set(files.filter(is_loaded()).values_list("pk", flat=True))
-    known: dict[str, list[tuple[str, bool]]] = {}
-    for pk, its_id, etag in files.values_list("pk", "identity", "etag"):
-        known.setdefault(its_id, []).append((etag, pk in loaded))
+    known: dict[str, list[tuple[str, DiscoveredFile.Outcome]]] = {}
+    for pk, its_id, etag, outcome in files.values_list("pk", "identity", "etag", "outcome"):
+        known.setdefault(its_id, []).append((etag, Outcome.LOADED if pk in loaded else Outcome(outcome)))
     return known
 
 
-def _outcome(run: ScheduleRun, etag: str, before: Sequence[tuple[str, bool]]) -> DiscoveredFile.Outcome:
+def _outcome(
+    run: ScheduleRun, etag: str, before: Sequence[tuple[str, DiscoveredFile.Outcome]]
+) -> DiscoveredFile.Outcome:
     by_content = run.schedule.known_by == Schedule.KnownBy.CONTENT
-    same = [loaded for its_etag, loaded in before if not by_content or its_etag == etag]
-    if any(same):
+    same = [outcome for its_etag, outcome in before if not by_content or its_etag == etag]
+    if Outcome.LOADED in same:
         return Outcome.ALREADY_LOADED
+    if Outcome.DROPPED in same:
+        return Outcome.DROPPED
     return Outcome.FAILED_BEFORE if same and run.cause == ScheduleRun.Cause.ARRIVAL else Outcome.FOUND
 
 

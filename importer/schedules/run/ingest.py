@@ -14,7 +14,7 @@ from importer.access.time_zones import zone_named
 from importer.connections import operations
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, LoadedBefore, NoConnection, Problem, SourceChanged
+from importer.engine.errors import Cancelled, LoadedBefore, NoConnection, Problem, SourceChanged, TooManyChanges
 from importer.engine.reading.other_file import differing_encoding, differing_lines
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
@@ -117,8 +117,8 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
     try:
         require_grants_of_owner(run.schedule)
         _fetch(run.schedule, picked)
-        if _is_known(run.schedule, picked):
-            _record(picked, Outcome.ALREADY_LOADED)
+        if known := _known(run.schedule, picked):
+            _record(picked, known)
             _remove_copy(picked, began)
             return False
         failpoints.reach("schedule.fetched")
@@ -162,10 +162,14 @@ def _remove_copy(picked: DiscoveredFile, began: datetime) -> None:
             remove(picked.source)
 
 
-def _is_known(schedule: Schedule, picked: DiscoveredFile) -> bool:
-    """Whether the content of a file that is known by its content was loaded."""
-    known = deduplication.is_known_by_content(schedule, picked)
-    return known and deduplication.same_content(picked).filter(deduplication.is_loaded()).exists()
+def _known(schedule: Schedule, picked: DiscoveredFile) -> DiscoveredFile.Outcome | None:
+    """What has come of the content of a file that is known by its content; None if it is to be loaded."""
+    if not deduplication.is_known_by_content(schedule, picked):
+        return None
+    same = deduplication.same_content(picked)
+    if same.filter(deduplication.is_loaded()).exists():
+        return Outcome.ALREADY_LOADED
+    return Outcome.DROPPED if same.filter(outcome=Outcome.DROPPED).exists() else None
 
 
 def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
@@ -201,9 +205,16 @@ def _is_of_this_version(job: ImportJob, picked: DiscoveredFile) -> bool:
 
     Raises PartlyLoaded if it loads another version of the file, or has loaded a part of one.
     """
+    same = job.source.fingerprint == picked.fingerprint
+    if same and job.ended and job.keeps_staged:
+        raise TooManyChanges(
+            f"Import {job.pk} of this file waits for a decision: {job.problem.get('what', '')}",
+            picked.name,
+            f"Apply what it has staged or drop it, on its page or by millrace job apply|drop {job.pk}.",
+        )
     if job.ended and not has_rows_in(job):
         return False
-    if job.source.fingerprint == picked.fingerprint:
+    if same:
         return True
     if not job.ended:
         raise PartlyLoaded(

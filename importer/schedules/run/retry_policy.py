@@ -21,6 +21,7 @@ OF_ONE_FILE = (
     "EndNeedsAnswer",
     "RowsRefused",
     "TooManyRejects",
+    "TooManyChanges",
     "AllRowsRejected",
     "ApprovalRefused",
     "PartlyLoaded",
