@@ -36,7 +36,7 @@ from importer.engine.target import staging
 
 (TABLE,) = NODES.tables
 SESSIONS = 2
-MODES = (("append", "fail", False), ("atomic", "fail", False), ("replace", "fail", True), ("upsert", "fail", True))
+MODES = (("append", "", False), ("atomic", "", False), ("replace", "", True), ("upsert", "", True))
 
 
 def main() -> None:

@@ -185,7 +185,7 @@ def groups(preview: Preview) -> Groups:
         mode += f" · {options['priority'].words} priority"
     words = {name: options[name].words for name in ("on_error", "on_duplicate", "verify")}
     invalid = f"{_lower(words['on_error'])}{_limit(preview)}"
-    if options["on_duplicate"].text == "fail":
+    if options["on_duplicate"].text in ("", "fail"):
         # A row with a key that is there already is an invalid row.
         errors = f"Invalid rows and duplicate keys: {invalid}"
     else:

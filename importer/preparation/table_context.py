@@ -36,7 +36,6 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile
 from importer.engine.target import write_modes
 from importer.engine.target.privileges import check_privileges, require_alter, why_no_index_deferral
-from importer.engine.target.scope import require_understood
 from importer.engine.target.staging import staging_name
 from importer.models import Level, Target
 from importer.preparation.loadable_tables import read_loadable
@@ -147,8 +146,10 @@ def read_context(
         refuse_table(connection, schema, name)
         check_new_table(new_table, mariadb=server.mariadb)
     table = new_table.as_table() if new_table else known or read_loadable(connection, target, schema, name)
-    check_rights(connection, table, write_modes.stages(options.mode), options.on_duplicate)
+    check_rights(connection, table, write_modes.stages(options.mode), options.on_clash)
     if options.scope and options.mode in write_modes.COMPARING:
+        from importer.engine.target.scope import require_understood
+
         require_understood(connection, table, options.scope)
     dependencies = _dependencies(connection, table, options)
     return TableContext(target, server, table, new_table, dependencies, _indexes(connection, table, options))
@@ -156,10 +157,10 @@ def read_context(
 
 def _dependencies(connection: Connection, table: Table, options: Options) -> TableDependencies:
     """The objects that the write mode must keep. Checks the account's privileges for the mode."""
-    unaffected = options.on_duplicate == "fail" and options.foreign_key_checks and not options.lock_table
+    unaffected = options.on_clash == "fail" and options.foreign_key_checks and not options.lock_table
     if not write_modes.stages(options.mode) and unaffected:
         return NO_DEPENDENCIES
-    check_privileges(connection, table, options.mode, options.on_duplicate)
+    check_privileges(connection, table, options.mode, options.on_clash)
     return read_dependencies(connection, table.schema, table.name)
 
 

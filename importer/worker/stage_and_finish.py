@@ -241,7 +241,7 @@ def taken_back_here(job_id: int) -> Problem | None:
 
 
 def _finishing_step(job: ImportJob) -> FinishingStep:
-    exact = job.options.on_duplicate != "replace"
+    exact = job.options.on_clash != "replace"
     rows, seen = job_staging.staged_rows(job), from_json(Seen, job.seen_json) if job.seen_json else None
     return FinishingStep(str(job.key), job.step_attempt, job.target.address, job.plan, rows, exact=exact, seen=seen)
 

@@ -91,7 +91,7 @@ class ChunkLoad:
     @property
     def skips(self) -> bool:
         """Whether a row with a duplicate key is skipped instead of rejected."""
-        return self.plan.ordered and self.options.on_duplicate == "skip"
+        return self.plan.ordered and self.options.on_clash == "skip"
 
 
 def statements_of(plan: ImportPlan, options: Options, chunk: ChunkRange) -> ChunkStatements:
@@ -100,7 +100,7 @@ def statements_of(plan: ImportPlan, options: Options, chunk: ChunkRange) -> Chun
     plain, quickest = _fitting(statements, chunk), ""
     if unhexed and _is_clean(statements, chunk) and (chunk.ascii or not unhexed.ascii_only):
         quickest = unhexed.statement
-    replacing = plan.ordered and options.on_duplicate == "replace"
+    replacing = plan.ordered and options.on_clash == "replace"
     whole = _fitting(plan.statements, chunk) if plan.statements.server_file else ""
     return ChunkStatements(quickest or plain, statements.traced, replacing, plain, whole)
 

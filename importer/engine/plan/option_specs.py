@@ -19,8 +19,7 @@ from importer.engine.plan.option_kinds import (
     Variables,
     WordOr,
 )
-from importer.engine.target.marking import DELETE, KEEP, PATTERN
-from importer.engine.target.write_modes import MODES
+from importer.engine.target.write_modes import DELETE, KEEP, MARK, MODES
 from importer.engine.units import MIB
 
 MOST_PARALLELISM, AS_PLANNED = 64, "as planned"
@@ -71,15 +70,26 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "on_duplicate",
-        Choice(("fail", "skip", "replace")),
+        Choice(("", "fail", "last", "skip", "replace")),
         "--on-duplicate",
         "Duplicate keys",
-        "A row whose key exists already cannot be loaded (fail), is skipped, or replaces the existing row; the last two"
-        " keep the file's order, one chunk after another (default: fail)",
+        "A row whose key exists already cannot be loaded (fail), is skipped, or replaces the existing row; skip and"
+        " replace keep the file's order, one chunk after another. With --mode upsert, update or sync, which change rows"
+        " that exist: of a key that the file has twice the last row wins (last), or it stops the import (fail; default:"
+        " last with these modes, otherwise fail)",
         group=Group.ERRORS,
-        answers={"fail": "Like an invalid row", "skip": "Skip row", "replace": "Replace existing row"},
+        answers={
+            "": "As the mode has it",
+            "fail": "Like an invalid row",
+            "last": "The last row wins",
+            "skip": "Skip row",
+            "replace": "Replace existing row",
+        },
         hints={
-            "fail": "The key is in the table or earlier in the file: it stops the import, or is left out, as above.",
+            "": "Like an invalid row; in modes upsert, update and sync the last row in the file wins.",
+            "fail": "The key is in the table or earlier in the file: it stops the import, or is left out, as above. In"
+            " modes upsert, update and sync a key that is in the file twice stops the import.",
+            "last": "In modes upsert, update and sync: of a key that is in the file twice, the last row counts.",
             "skip": "The existing row stays. Chunks load one after another, in the file's order.",
             "replace": "The last row in the file wins. Chunks load one after another.",
         },
@@ -108,7 +118,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
     ),
     OptionSpec(
         "missing",
-        WordOr(choices=(DELETE, KEEP), form="mark=COLUMN or mark=COLUMN:VALUE", pattern=PATTERN),
+        WordOr(choices=(DELETE, KEEP), form="mark=COLUMN or mark=COLUMN:VALUE", pattern=MARK),
         "--missing",
         "Missing rows",
         "With --mode sync: rows of the table that the file does not have are deleted (delete) or kept (keep), or get a"

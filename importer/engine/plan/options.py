@@ -11,7 +11,7 @@ from importer.engine.mysql.variables.variable import parse_values
 from importer.engine.plan.guards import DEFAULT_GUARD, read_guards
 from importer.engine.plan.option_specs import NORMAL, OPTIONS
 from importer.engine.target import write_modes
-from importer.engine.target.marking import DELETE, KEEP
+from importer.engine.target.write_modes import DELETE, KEEP
 
 # An offset or a name, as the servers take them (manual, MySQL Server Time Zone Support).
 _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0,63}")
@@ -33,14 +33,14 @@ class Options:
 
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
     `max_reject_percent` of the file's rows; without these numbers, up to the larger of DEFAULT_REJECTS rows and
-    DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `key` is that by which a mode that compares finds
-    rows, its name or its columns; "" is the primary key, or the only other one. `scope` is the condition of the rows
-    that mode sync may touch, "" for all (target/scope.py). `missing` "mark=COLUMN" or "mark=COLUMN:VALUE" marks, "keep"
-    leaves the rows that its file does not have. `stop_if` are limits (guards.py) beyond which a mode that compares
-    changes nothing; sync has one of deleted rows, unless `stop_if` has. `preview` compares, and changes nothing. `undo`
-    "keep" keeps the old rows in another table, so that the change can be taken back. `rounding` concerns rows with a
-    number, a time or a text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects
-    them.
+    DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `on_duplicate` "" is "fail", and "last" in the
+    modes that change rows. `key` is that by which a mode that compares finds rows, its name or its columns; "" is the
+    primary key, or the only other one. `scope` is the condition of the rows that mode sync may touch, "" for all
+    (target/scope.py). `missing` "mark=COLUMN" or "mark=COLUMN:VALUE" marks, "keep" leaves the rows that its file does
+    not have. `stop_if` are limits (guards.py) beyond which a mode that compares changes nothing; sync has one of
+    deleted rows, unless `stop_if` has. `preview` compares, and changes nothing. `undo` "keep" keeps the old rows in
+    another table, so that the change can be taken back. `rounding` concerns rows with a number, a time or a text that
+    would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them.
 
     `time_zone` is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump,
     otherwise the server's own. `verify` "full" reads every value back and compares it with the file.
@@ -60,7 +60,7 @@ class Options:
     on_error: str = "stop"
     max_rejects: int | None = None
     max_reject_percent: float | None = None
-    on_duplicate: str = "fail"
+    on_duplicate: str = ""
     key: str = ""
     scope: str = ""
     missing: str = DELETE
@@ -89,14 +89,24 @@ class Options:
     server_variables: dict[str, str] = field(default_factory=dict)
 
     @property
+    def on_clash(self) -> str:
+        """What becomes of a row whose key is there, in a mode that does not change that row: fail, skip or replace."""
+        return self.on_duplicate if self.on_duplicate in ("skip", "replace") else "fail"
+
+    @property
+    def refuses_repeats(self) -> bool:
+        """Whether a key that is in the file twice stops an import that changes rows; otherwise the last row wins."""
+        return self.mode in write_modes.CHANGING and self.on_duplicate == "fail"
+
+    @property
     def ordered(self) -> bool:
         """Whether chunks must load in the file's order: of two rows with one key, the order decides which stays."""
-        return write_modes.loads_in_order(self.mode, self.on_duplicate)
+        return write_modes.loads_in_order(self.mode, self.on_clash)
 
     @property
     def leaves_out(self) -> bool:
         """Whether rows may be left out. They are then stored as rejects of the import."""
-        return self.on_error == "reject" or self.on_duplicate == "skip"
+        return self.on_error == "reject" or self.on_clash == "skip"
 
     @property
     def limits_rejects(self) -> bool:
@@ -118,7 +128,9 @@ class Options:
 
     def appending(self) -> "Options":
         """The options for adding the rows to the table that is there, without those that only other modes have."""
-        others = {name: getattr(Options(), name) for name in OF_COMPARING}
+        others = {"on_duplicate": self.on_duplicate.replace("last", "")} | {
+            name: getattr(Options(), name) for name in OF_COMPARING
+        }
         return replace(self, mode="append", partitions=None, **others)
 
     def with_default_limit(self) -> "Options":
@@ -168,6 +180,12 @@ def check_options(options: Options) -> None:
             "Partitions are of a table that the import makes; this one is there, or is made like the one that is.",
             advice="Leave them out, or choose mode create.",
             option="partitions",
+        )
+    if options.on_duplicate == "last" and options.mode not in write_modes.CHANGING:
+        raise Problem(
+            f"Mode {options.mode} changes no rows, so the last one of a key cannot win.",
+            advice="Ask for on_duplicate fail, skip or replace, or choose mode upsert.",
+            option="on_duplicate",
         )
     _check_comparing(options)
     _check_undo(options)
@@ -228,7 +246,7 @@ def _check_undo(options: Options) -> None:
             }.get(options.mode, "Leave undo out: to take it back, drop the table."),
             option="undo",
         )
-    if options.on_duplicate != "fail":
+    if options.on_clash != "fail":
         raise Problem(
             f"Rows that are kept do not tell what on_duplicate {options.on_duplicate} has done.",
             advice="Choose mode upsert with undo keep, or leave undo out.",

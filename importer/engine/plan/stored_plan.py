@@ -70,6 +70,8 @@ def options_as_now(values: Mapping[str, Any]) -> dict[str, Any]:
     stated = (now.get("max_rejects"), now.get("max_reject_percent")) != (None, None)
     if now.get("on_error") == "reject" and now.get("reject_limit") == "none" and not stated:
         now["max_reject_percent"] = ALL_ROWS
+    if "scope" not in now and now.get("on_duplicate") == "fail":
+        now["on_duplicate"] = ""  # Older versions had one word for what now depends on the mode.
     if now.get("method") == _SINGLE:
         now |= {"method": "insert", "rows_per_statement": 1, "commit_rows": 1}
     return now

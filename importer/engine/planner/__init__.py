@@ -105,7 +105,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
         lock_table=context.options.lock_table,
         staged=staged,
         temporary_changes=add_global_variables(context, index_deferral(context)),
-        sources=tuple(sorted({each.source for each in context.fillings} - {"text"})),
+        sources=tuple(sorted({each.source for each in context.staged_fillings} - {"text"})),
         lookups=tuple(dict.fromkeys(each.lookup for each in context.mapping if each.column and each.lookup)),
         seen=initial_conditions(context),
         server=context.server.identity,
@@ -128,7 +128,7 @@ def _checked(context: PlanningContext) -> PlanningContext:
         context.mapping, context.table, context.fillings
     )
     write_modes.check_mode(
-        options.mode, options.on_duplicate, context.table, context.dependencies, context.columns, options.key
+        options.mode, options.on_clash, context.table, context.dependencies, context.columns, options.key
     )
     check_session(context)
     check_staging_engine(context)
@@ -140,20 +140,24 @@ def _checked(context: PlanningContext) -> PlanningContext:
 def _staged(context: PlanningContext) -> Staged | None:
     if not context.stages:
         return None
-    options = context.options
+    options, repeats = context.options, context.options.refuses_repeats
     if write_modes.compares(options.mode, keeps=options.undo == "keep"):
         from importer.engine.target.comparison import Asked, plan_comparison
 
-        asked = Asked(options.key, options.scope, options.missing, options.guards, options.preview, options.undo)
+        asked = Asked(
+            *(options.key, options.scope, options.missing, options.guards, options.preview),
+            undo=options.undo,
+            refuses_repeats=repeats,
+        )
         return plan_comparison(context.job, options.mode, context.table, context.dependencies, context.columns, asked)
     staged = plan_staging(
         context.job,
         options.mode,
-        options.on_duplicate,
+        options.on_clash,
         context.table,
         context.dependencies,
         context.columns,
-        StagingTable(context.create, keys_deferred_in_staging(context), context.number_or_null),
+        StagingTable(context.create, keys_deferred_in_staging(context), context.number_or_null, repeats),
     )
     if options.undo == "none":
         return staged

@@ -18,7 +18,7 @@ from importer.engine.sorting.key_sample import KeyOrder
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.dialect import Dialect
 from importer.engine.target import write_modes
-from importer.engine.target.staging import staging_name
+from importer.engine.target.staging import PLACE_COLUMNS, PLACES, staging_name
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class PlanningContext:
     @property
     def numbers_rows(self) -> bool:
         """Whether each staged row has the number of its record in the file."""
-        return write_modes.numbers_rows(self.options.mode, self.options.on_duplicate)
+        return write_modes.numbers_rows(self.options.mode, self.options.on_clash)
 
     @property
     def rolls_back(self) -> bool:
@@ -69,7 +69,10 @@ class PlanningContext:
     @cached_property
     def loaded_into(self) -> Table:
         """The table that the chunks load into."""
-        return replace(self.table, name=staging_name(self.job)) if self.stages else self.table
+        if not self.stages:
+            return self.table
+        places = PLACE_COLUMNS if self.options.refuses_repeats else ()
+        return replace(self.table, name=staging_name(self.job), columns=(*self.table.columns, *places))
 
     @property
     def stored_behind_triggers(self) -> bool:
@@ -84,6 +87,11 @@ class PlanningContext:
     def columns(self) -> list[str]:
         """The columns that the import fills, from fields or with generated values."""
         return [*(each.column for each in self.mapping if each.column), *(each.column for each in self.fillings)]
+
+    @property
+    def staged_fillings(self) -> tuple[GeneratedColumn, ...]:
+        """The generated columns, and those of the staging table alone that say where a row of the file is."""
+        return (*self.fillings, *(PLACES if self.options.refuses_repeats else ()))
 
     @property
     def number_or_null(self) -> str:

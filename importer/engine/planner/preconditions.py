@@ -43,7 +43,7 @@ def _check_careful(options: Options, server: Server) -> None:
     """Raise TargetProblem for options outside the safe path (mysql/servers/kinds.py)."""
     outside = {
         "mode": options.mode != "append",
-        "on_duplicate": options.on_duplicate != "fail",
+        "on_duplicate": options.on_clash != "fail",
         "indexes": options.indexes == "defer",
         "foreign_keys": options.foreign_keys == "defer",
         "lock_table": options.lock_table,

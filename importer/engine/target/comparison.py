@@ -13,9 +13,19 @@ from importer.engine.schema.column_types import Family
 from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.table import Column, Table
 from importer.engine.target import write_modes
-from importer.engine.target.marking import DELETE, KEEP, read_marking
+from importer.engine.target.marking import read_marking
 from importer.engine.target.scope import Scope, read_scope
-from importer.engine.target.staging import CHUNK, KEY, ROW, STATE, Staged, kept_by, numbering_clauses, staging_name
+from importer.engine.target.staging import (
+    CHUNK,
+    KEY,
+    ROW,
+    STATE,
+    Staged,
+    kept_by,
+    numbering_clauses,
+    place_clauses,
+    staging_name,
+)
 
 # Rows that are read stay locked until the end of the transaction: what was compared is what is changed.
 ISOLATION = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
@@ -38,10 +48,11 @@ class Asked:
 
     key: str = ""
     scope: str = ""
-    missing: str = DELETE
+    missing: str = write_modes.DELETE
     stop_if: str = ""
     preview: bool = False
     undo: str = "none"
+    refuses_repeats: bool = False
 
 
 def plan_comparison(
@@ -54,10 +65,11 @@ def plan_comparison(
     scope = read_scope(asked.scope, table) if asked.scope else Scope("", ())
     differences = tuple(difference_of(table.column(name)) for name in changed)
     marking = None
-    if mode == "sync" and asked.missing not in (DELETE, KEEP):
+    if mode == "sync" and asked.missing not in (write_modes.DELETE, write_modes.KEEP):
         marking = read_marking(asked.missing, table, columns, (*key.columns, *scope.columns))
         changed, differences = (*changed, marking.column), (*differences, marking.marked)
-    alter = numbering_clauses(table, dependencies, _comparing_clauses(table, columns, scope))
+    places = place_clauses() if asked.refuses_repeats else []
+    alter = numbering_clauses(table, dependencies, [*_comparing_clauses(table, columns, scope), *places])
     staged = Staged(
         mode=mode,
         on_duplicate="fail",
@@ -76,12 +88,13 @@ def plan_comparison(
             *(_stored_form(table.column(name)).format(f"t.{quote_name(name)}") for name in columns),
             *([f"({marking.marked})"] if marking else ()),
         ),
-        deletes=mode == "sync" and asked.missing == DELETE,
+        deletes=mode == "sync" and asked.missing == write_modes.DELETE,
         marking=marking,
         scope=scope.sql,
         scoped_by=scope.columns,
         stop_if=asked.stop_if,
         preview=asked.preview,
+        refuses_repeats=asked.refuses_repeats,
         **kept_by(job, table, asked.undo),
     )
     return replace(staged, finish=Comparison(stage, target, staged).script)

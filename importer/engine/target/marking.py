@@ -6,27 +6,16 @@ its default back.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
+from importer.engine.target.staging import Marking
+from importer.engine.target.write_modes import MARK
 
-DELETE, KEEP, MARK = "delete", "keep", "mark="
-# The column may be in backticks, for names with a colon.
-PATTERN = r"mark=(`[^`]+`|[^:`]+)(:.+)?"
 _NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.FLOATING, Family.BIT, Family.YEAR)
 _DATES = {Family.DATE: "CURRENT_DATE", Family.MOMENT: "CURRENT_TIMESTAMP"}
-
-
-@dataclass(frozen=True)
-class Marking:
-    """The `column` that marks rows, the expression that it gets, and the condition that a row t of the table has it."""
-
-    column: str
-    value: str
-    marked: str
 
 
 def read_marking(text: str, table: Table, columns: Sequence[str], used: Collection[str]) -> Marking:
@@ -34,7 +23,7 @@ def read_marking(text: str, table: Table, columns: Sequence[str], used: Collecti
 
     `columns` are those that the import fills; the key and the scope have the `used` ones.
     """
-    match = re.fullmatch(PATTERN, text)
+    match = re.fullmatch(MARK, text)
     name, value = (match[1].strip("` "), (match[2] or "")[1:]) if match else ("", "")
     column = next((each for each in table.columns if each.name.lower() == name.lower()), None)
     if column is None:

@@ -10,13 +10,13 @@ from typing import Any
 import MySQLdb
 from MySQLdb.constants import ER
 
+from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Connection, execute
 from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.dependencies import TableDependencies, read_checks
 from importer.engine.schema.indexes import KeyDefinition, definition_besides_keys, drop_statement
 from importer.engine.schema.table import Column, Table, read_digest, read_table
 from importer.engine.target import write_modes
-from importer.engine.target.marking import Marking
 
 # Columns with the position of a staged row in the file: its chunk, and a number that grows within the chunk. They are
 # in the SET clause of every chunk's statement; the loading session has the variable. UUID_SHORT() grows by one for each
@@ -24,6 +24,14 @@ from importer.engine.target.marking import Marking
 CHUNK = "millrace_chunk"
 ROW = "millrace_row"
 NUMBERING = (f"{CHUNK} = @{CHUNK}", f"{ROW} = UUID_SHORT()")
+
+# Where a staged row is in the file, if a key that the file has twice stops the import.
+LINE, FILE = "millrace_line", "millrace_file"
+PLACES = (GeneratedColumn(LINE, "line"), GeneratedColumn(FILE, "file"))
+PLACE_COLUMNS = tuple(
+    Column(each.column, type_, nullable=True, default=None, auto_increment=False, generated=False)
+    for each, type_ in zip(PLACES, ("bigint unsigned", "text"), strict=True)
+)
 
 # What a staged row is to the table, in the modes that compare them (comparison.py), and the key that it is found by.
 STATE = "millrace_state"
@@ -34,6 +42,15 @@ CHECK_NOT_FOUND = 3940
 
 # The column of the invisible primary key that MySQL gives to a table without one (sql_generate_invisible_primary_key).
 OWN_KEY = "my_row_id"
+
+
+@dataclass(frozen=True)
+class Marking:
+    """The `column` that marks rows, the expression that it gets, and the condition that a row t of the table has it."""
+
+    column: str
+    value: str
+    marked: str
 
 
 @dataclass(frozen=True)
@@ -53,8 +70,9 @@ class Staged:
     (marking.py). `scope` is the condition of the rows that it may touch, "" for all, with the columns `scoped_by`
     (scope.py). `stop_if` are the limits beyond which it changes nothing (plan/guards.py); with `preview` it never
     changes anything, and with `as_seen` it changes what an earlier comparison has shown, whatever the limits, or
-    nothing (load/finish/seen.py). `kept` are the columns of the rows that it keeps beside the table, so that its
-    change can be taken back (kept_rows.py); empty if it keeps none.
+    nothing (load/finish/seen.py). `refuses_repeats`: a key that the file has twice stops it (finish/repeats.py). `kept`
+    are the columns of the rows that it keeps beside the table, so that its change can be taken back (kept_rows.py);
+    empty if it keeps none.
     """
 
     mode: str
@@ -81,6 +99,7 @@ class Staged:
     preview: bool = False
     as_seen: bool = False
     kept: tuple[str, ...] = ()
+    refuses_repeats: bool = False
 
     @property
     def compares(self) -> bool:
@@ -114,12 +133,13 @@ class StagingTable:
 
     `create` is its CREATE TABLE in mode create, `without` the keys that it gets only at the end in mode replace.
     `nullable` is the AUTO_INCREMENT column in which it keeps NULL, because the target table gives the numbers, "" if
-    none.
+    none. `with_places`: its rows say where they are in the file.
     """
 
     create: str = ""
     without: Sequence[KeyDefinition] = ()
     nullable: str = ""
+    with_places: bool = False
 
 
 def kept_by(job: str, table: Table, undo: str) -> dict[str, Any]:
@@ -151,7 +171,8 @@ def plan_staging(
     else:
         nullable = staging_table.nullable
         clauses = [*_without_slow_keys(table, nullable), *_with_nullable(table, dependencies, nullable)]
-        alter = numbering_clauses(table, dependencies) if numbered else ", ".join(clauses)
+        places = place_clauses() if staging_table.with_places else []
+        alter = numbering_clauses(table, dependencies, places) if numbered else ", ".join(clauses)
         make = (f"CREATE TABLE {stage} LIKE {target}", *([f"ALTER TABLE {stage} {alter}"] if alter else []))
         finish = _merge(mode, on_duplicate, table, dependencies, stage, target, columns)
     settle: tuple[str, ...] = ()
@@ -172,6 +193,7 @@ def plan_staging(
         later=tuple(each.name for each in without),
         columns=tuple(columns) if numbered else (),
         keys=tuple(key.columns for key in write_modes.clashing_keys(table, columns)) if numbered else (),
+        refuses_repeats=staging_table.with_places,
     )
 
 
@@ -223,6 +245,14 @@ def numbering_clauses(table: Table, dependencies: TableDependencies, more: Seque
     parts += [f"ADD COLUMN {CHUNK} INT UNSIGNED NOT NULL", f"ADD COLUMN {ROW} BIGINT UNSIGNED NOT NULL"]
     parts += [f"ADD PRIMARY KEY ({CHUNK}, {ROW})", *more]
     return ", ".join(parts) + (" REMOVE PARTITIONING" if dependencies.partitioned else "")
+
+
+def place_clauses() -> list[str]:
+    """ALTER TABLE clauses for the columns that say where a row is in the file."""
+    return [
+        f"ADD COLUMN {each.name} {each.type}{' CHARACTER SET utf8mb4' if each.column_type.has_charset else ''} NULL"
+        for each in PLACE_COLUMNS
+    ]
 
 
 def _merge(

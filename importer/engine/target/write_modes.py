@@ -28,6 +28,9 @@ SWAPPING = ("replace", "create")
 KEEPING = ("update",)
 # The modes that can keep the old rows of the table, so that the change can be taken back.
 UNDOING = ("atomic", *CHANGING)
+# What becomes of rows that the file of mode sync does not have; the column that marks them may be in backticks.
+DELETE, KEEP = "delete", "keep"
+MARK = r"mark=(`[^`]+`|[^:`]+)(:.+)?"
 # The modes that add every row, also one that is in the table already, unless a key refuses it.
 ADDING = ("append", "atomic")
 

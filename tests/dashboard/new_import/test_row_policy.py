@@ -16,7 +16,7 @@ class TestWhatDoesNotFit:
     def test_nothing_is_left_out_unless_asked(self, browser, user, target):
         answer = show(browser, uploaded(user))
         values = shown_form(answer)
-        assert (values["on_error"], values["on_duplicate"], values["rounding"]) == ("stop", "fail", "notice")
+        assert (values["on_error"], values["on_duplicate"], values["rounding"]) == ("stop", "", "notice")
         assert "max_rejects" not in values
 
     def test_limits_are_asked_for_with_leaving_out(self, browser, user, target):

@@ -118,6 +118,12 @@ class Case:
             return old is not None
         return (old is None or self.inside(old)) and self.inside({**(old or DEFAULT), **row})
 
+    @property
+    def repeated(self) -> list[int]:
+        """The lines of the rows whose key an earlier row has, of those that are taken."""
+        keys = [folded(row, self.key) if self.fits(row) else None for row in self.file]
+        return [line for line, key in enumerate(keys, 1) if key and key in keys[: line - 1]]
+
     def inside(self, row: Row) -> bool:
         return SCOPES[self.scope](row)
 
@@ -286,6 +292,11 @@ def test_table_counts_and_triggers_are_those_of_the_model(database: Address, sou
         told = previewed(preview)
         assert (told[0], stored(database)) == (case.compared(), before), seed
         assert previewed(preview) == told, seed
+        if again := case.repeated:
+            with pytest.raises(RowsRefused, match="has the same key") as stopped:
+                load_of(case, database, source, on_duplicate="fail").stage(shuffled=True).finish()
+            assert [row.line for row in stopped.value.rows] == again, seed
+            assert stored(database) == before, seed
         load = load_of(case, database, source).stage(shuffled=True)
         assert load.staged == Tally(len(case.taken), rejected=len(case.file) - len(case.taken)), seed
         if case.held:

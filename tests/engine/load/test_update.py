@@ -61,6 +61,42 @@ class TestUpdate:
         assert load.finish() == Tally(replaced=1, unchanged=1, skipped=3)
         assert rows_of(database, "SELECT price FROM t WHERE id < 3 ORDER BY id") == [(1,), (3,)]
 
+    @pytest.mark.parametrize("mode", ["update", "sync", "upsert"])
+    def test_a_key_that_is_in_the_file_twice_stops_it_where_that_is_asked_for(self, database: Address, source, mode):
+        given(
+            database,
+            "CREATE TABLE t (id INT, sku VARCHAR(9) COLLATE utf8mb4_general_ci, price INT, PRIMARY KEY (id, sku))",
+            "INSERT INTO t VALUES (1, 'a', 0), (2, 'b', 0), (3, 'c', 0)",
+        )
+        path = source('1,a,1\n\n2,"b",3\n1,A,4\n3,c,x\n2,B,6\n1,a,7\n3,c,8\n')
+        columns, asked = (
+            ("id", "sku", "price"),
+            {"on_error": "reject", "missing": "keep" if mode == "sync" else "delete"},
+        )
+        load = planned(database, path, mode, *columns, **asked, on_duplicate="fail", chunk_bytes=12)
+        with pytest.raises(RowsRefused) as refused:
+            load.stage(shuffled=True).finish()
+        same = [(row.line, row.value, row.reason) for row in refused.value.rows]
+        assert same == [
+            (4, "1, A", "Line 1 has the same key (id, sku)."),
+            (6, "2, B", "Line 3 has the same key (id, sku)."),
+            (7, "1, a", "Line 1 has the same key (id, sku)."),
+        ]
+        assert (refused.value.bad_rows, refused.value.where) == (3, "line 4")
+        assert rows_of(database, "SELECT SUM(price) FROM t") == [(0,)]
+        last = planned(database, path, mode, *columns, **asked, on_duplicate="last", chunk_bytes=12).stage(
+            shuffled=True
+        )
+        assert last.finish().rows == 6
+        assert rows_of(database, "SELECT price FROM t ORDER BY id") == [(7,), (6,), (8,)]
+        once = planned(database, source("1,a,9\n2,b,9\n3,c,9\n"), mode, *columns, on_duplicate="fail").stage()
+        assert once.finish() == Tally(replaced=3)
+
+    def test_the_last_row_wins_only_where_rows_are_changed(self, database: Address, source):
+        given(database, ARTICLES)
+        with pytest.raises(Problem, match="changes no rows, so the last one of a key cannot win"):
+            planned(database, source("1,1\n"), "append", "id", "price", on_duplicate="last")
+
     @pytest.mark.parametrize(("key", "columns"), [("", ("sku", "price")), ("sku", ("id", "sku", "price"))])
     def test_rows_are_found_by_the_key_that_the_file_has_or_that_is_named(self, database, source, key, columns):
         given(

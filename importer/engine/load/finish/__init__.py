@@ -111,6 +111,10 @@ def _merge(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCal
         execute(connection, "ROLLBACK")
         return ledger.read_tally(connection, step.job, ledger.FINISH)
     _check_merged(connection, step.plan)
+    if step.staged.refuses_repeats:
+        from importer.engine.load.finish.repeats import refuse_repeats
+
+        refuse_repeats(connection, step.plan.schema, step.job, step.staged)
     failpoints.reach("merge.entered")
     change = partial(_change, callbacks=callbacks) if step.staged.compares else _insert
     tally = change(connection, step, keeper)

@@ -72,7 +72,7 @@ def _own_transactions(context: PlanningContext) -> bool:
         or context.server.cluster
         or context.server.careful
         or options.on_error == "reject"
-        or options.on_duplicate != "fail"
+        or options.on_clash != "fail"
         or options.verify == "full"
         or options.lock_table
         or context.numbers_rows

@@ -57,7 +57,7 @@ def _statements(context: PlanningContext, method: Method) -> LoadStatements:
     def statement(mapping: Sequence[ColumnMapping] = context.mapping, **variant: bool) -> str:
         assigns = context.stored_behind_triggers
         request = StatementRequest(
-            into, dialect, mapping, context.fillings, numbering, folder, file, assigns, **variant
+            into, dialect, mapping, context.staged_fillings, numbering, folder, file, assigns, **variant
         )
         return registry.statement(method.name, request)
 
@@ -65,7 +65,7 @@ def _statements(context: PlanningContext, method: Method) -> LoadStatements:
     null_word = bool(dialect.quote and not dialect.escape and not dialect.rewriting)
     unmarked = _without_markers(context)
     as_bytes = takes_bytes(context, method, unmarked)
-    replaces = options.ordered and options.on_duplicate == "replace"
+    replaces = options.ordered and options.on_clash == "replace"
 
     def with_replace(statement: str) -> str:
         return registry.replacing(method.name, statement) if statement and replaces else statement
@@ -124,7 +124,7 @@ def _trigger_reasons(context: PlanningContext, method: Method) -> Iterator[Reaso
 def _numbering_reasons(context: PlanningContext) -> Iterator[Reason]:
     """Explains the numbers that are put before each record, if a column is filled with them."""
     names = {"row": "record", "line": "line"}
-    if which := " and ".join(names[each] for each in numbers(context.fillings)):
+    if which := " and ".join(names[each] for each in numbers(context.staged_fillings)):
         yield Reason(
             f"The {which} number is put before each record",
             "a column asks for it; that takes about half a microsecond a row",

@@ -46,7 +46,7 @@ def _fixed(context: PlanningContext) -> _Choice | None:
     if context.server_file:
         return _Choice(1, "the server reads the whole file in one statement", fixed=True)
     if context.options.ordered:
-        winner = "first" if context.options.on_duplicate == "skip" else "last"
+        winner = "first" if context.options.on_clash == "skip" else "last"
         return _Choice(1, f"of rows with one key, the {winner} in the file stays", fixed=True)
     if not context.rolls_back:
         return _Choice(1, f"{context.table.engine} lets one session write", fixed=True)

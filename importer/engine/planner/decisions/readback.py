@@ -13,7 +13,7 @@ def choose_readback(context: PlanningContext) -> Readback | None:
     options = context.options
     if options.verify != "full":
         return None
-    if options.on_duplicate != "fail" or context.numbers_rows:
+    if options.on_clash != "fail" or context.numbers_rows:
         raise Problem(
             "Rows that skip, replace or change one another cannot be compared with the file one by one.",
             advice="Verify by counts, or let duplicates fail in mode append, atomic or replace.",

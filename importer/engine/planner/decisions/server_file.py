@@ -29,11 +29,11 @@ def _obstacles(context: PlanningContext) -> Iterator[str]:
         yield f"it is in {dialect.encoding}, which is converted on the way"
     if dialect.skip_footer or dialect.comment or dialect.skip_repeated_header:
         yield "lines below the first record are left out"
-    if numbers(context.fillings):
+    if numbers(context.staged_fillings):
         yield "a column gets the number of the row or line, which is put before each row"
     if options.sort == "key":
         yield "its rows are to be loaded in the order of the key"
-    if options.on_duplicate == "skip":
+    if options.on_clash == "skip":
         yield "the server does not say which rows it skips"
     if options.commit_rows:
         yield "one statement loads all of it, and a commit after some rows is requested"

@@ -56,7 +56,7 @@ def check_session(context: PlanningContext) -> None:
             option="unique_checks",
         )
     blind = "" if options.unique_checks else _blind_keys(context)
-    if blind and (options.on_duplicate != "fail" or options.mode in CHANGING):
+    if blind and (options.on_clash != "fail" or options.mode in CHANGING):
         raise Problem(
             f"With unique_checks off the server does not see every duplicate in {blind}: it would store both rows"
             " where one is to be skipped, replaced or changed.",

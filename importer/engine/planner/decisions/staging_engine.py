@@ -13,7 +13,7 @@ def check_staging_engine(context: PlanningContext) -> None:
         return
     options, engine = context.options, context.table.engine
     to_innodb = f"ALTER TABLE {context.table.schema}.{context.table.name} ENGINE=InnoDB"
-    if options.on_error != "stop" or options.on_duplicate != "fail":
+    if options.on_error != "stop" or options.on_clash != "fail":
         raise Problem(
             f"{engine} cannot roll back, so no row can be left out or replaced once the server has seen it.",
             advice=f"Choose on_error stop and on_duplicate fail, or {to_innodb}.",

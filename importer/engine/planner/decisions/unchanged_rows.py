@@ -14,7 +14,7 @@ def updates_per_row(context: PlanningContext) -> int:
 
     MariaDB counts a row of a partitioned table twice, for the table and for the partition.
     """
-    if context.options.on_duplicate != "replace" or context.dependencies.versioned:
+    if context.options.on_clash != "replace" or context.dependencies.versioned:
         return 0
     partitioned = context.dependencies.partitioned or bool(context.options.partitions)
     return 2 if partitioned and context.server.mariadb else 1
@@ -22,7 +22,7 @@ def updates_per_row(context: PlanningContext) -> int:
 
 def unchanged_row_reasons(context: PlanningContext) -> Iterator[Reason]:
     """Where rows that equal existing ones are not counted as unchanged, and why."""
-    if context.options.on_duplicate != "replace":
+    if context.options.on_clash != "replace":
         return
     table, dependencies = context.table, context.dependencies
     keys = sum(key.unique for key in table.keys)
