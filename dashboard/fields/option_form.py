@@ -15,7 +15,7 @@ from importer.engine.plan.option_kinds import NONE, Group, OptionSpec
 from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.target.write_modes import COMPARING
+from importer.engine.target.write_modes import COMPARING, UNDOING
 
 # Names in the form that differ from those of the options: this field is in MiB.
 NAMES = {"chunk_bytes": "chunk_mib"}
@@ -123,6 +123,7 @@ class OptionsForm(forms.Form):
             "missing": mode == "sync",
             "stop_if": mode in COMPARING,
             "preview": mode in COMPARING,
+            "undo": mode in UNDOING,
             "max_rejects": self.data["on_error"] == "reject",
             "max_reject_percent": self.data["on_error"] == "reject",
         }

@@ -59,16 +59,16 @@ class TestModes:
         assert (refused.status_code, "must have a value" in refused.text) == (422, True)
         shown = show(browser, source, **form(target, "articles", "update"))
         assert (shown.status_code, "stays as it is" in shown.text) == (200, True)
-        assert all(f'name="{name}"' in shown.text for name in ("key", "stop_if", "preview"))
+        assert all(f'name="{name}"' in shown.text for name in ("key", "stop_if", "preview", "undo"))
         assert 'name="missing"' not in shown.text
 
     def test_a_preview_is_started_like_an_import(self, browser, user, target):
         source = uploaded(user, b"id,name,price\n1,one,2\n", "articles.csv")
-        shown = show(browser, source, **form(target, "articles", "sync", preview="yes", missing="keep"))
+        shown = show(browser, source, **form(target, "articles", "sync", preview="yes", missing="keep", undo="keep"))
         assert 'name="missing"' in shown.text
         start(browser, source, **shown_form(shown))
         options = ImportJob.objects.get().options
-        assert (options.mode, options.preview, options.missing) == ("sync", True, "keep")
+        assert (options.mode, options.preview, options.missing, options.undo) == ("sync", True, "keep", "keep")
 
     def test_a_mode_that_is_none_is_refused(self, browser, user, target):
         answer = show(browser, uploaded(user, ITEMS, "items.csv"), **form(target, "items", "nonsense"))
