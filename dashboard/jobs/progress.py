@@ -225,7 +225,7 @@ class Progress:
         if job.status == Status.FINISHING:
             return _FINISHING[job.options.mode]
         if job.compared_json and job.ended and not job.finished:
-            waits = " until somebody applies or drops what is staged" if outcome(job) == UNDECIDED else ""
+            waits = ". Somebody has to apply or drop what is staged" if outcome(job) == UNDECIDED else ""
             return f"Compared; the table is as it was{waits}"
         if job.status in (Status.FAILED, Status.CANCELLED):
             if job.leftover:

@@ -162,10 +162,10 @@ def finish_job(job_id: int, then: FollowUp) -> None:
                 _drop_staging(job)
                 _record_clean(job)
     except Previewed:
-        job_staging.record_previewed(job)
+        job_staging.record_previewed(job, _staged_bytes(job))
         then(job_id, ())
     except (TooManyChanges, NotAsSeen) as problem:
-        job_staging.record_stopped(job, problem)
+        job_staging.record_stopped(job, problem, _staged_bytes(job))
         then(job_id, ())
     except Exception as error:
         then(job_id, after_failure(job, error, given_up=keeper.killed))
@@ -253,6 +253,13 @@ def _record_if_done(job: ImportJob) -> bool:
     if done:
         job_staging.record_finished(job, finish(_finishing_step(job), LoadCallbacks()))
     return done
+
+
+def _staged_bytes(job: ImportJob) -> int:
+    """The size of the staging table; 0 if the server does not tell it."""
+    with suppress(Problem), connect(job.target.address) as connection:
+        return table_backup.counted_size(connection, job.plan.schema, staging.staging_name(str(job.key)))
+    return 0
 
 
 def _drop_staging(job: ImportJob) -> bool:

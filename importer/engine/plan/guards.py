@@ -65,7 +65,7 @@ def beyond(
                 f"{count_of(rows, 'row')}{share} would be {words}, where the table has {of:,} to compare:"
                 f" more than {guard} allows.",
                 where=where,
-                advice=f"{table} is unchanged. Look whether the file is whole. If it is right, load it with a wider"
-                f" limit: --stop-if '{wider}'.",
+                advice=f"{table} is unchanged. Look whether the file is whole. If it is right, apply it all the same;"
+                f" else drop it. A wider limit for other files: --stop-if '{wider}'.",
             )
     return None

@@ -125,19 +125,21 @@ def record_compared(job: ImportJob, compared: Compared, seen: Seen | None) -> No
         raise Cancelled("The finishing step is no longer wanted.", where=str(job))
 
 
-def record_previewed(job: ImportJob) -> bool:
+def record_previewed(job: ImportJob, size: int) -> bool:
     """Record that the file was compared, and end the job, which changes nothing. False: another worker has the step."""
-    return _keep(job, status=Status.CANCELLING, previewed_at=timezone.now())
+    return _keep(job, size, status=Status.CANCELLING, previewed_at=timezone.now())
 
 
-def record_stopped(job: ImportJob, problem: TooManyChanges | NotAsSeen) -> bool:
+def record_stopped(job: ImportJob, problem: TooManyChanges | NotAsSeen, size: int) -> bool:
     """Record why the job changes nothing, and end it. False: another worker has the step."""
-    return _keep(job, status=Status.FAILING, problem=problem.as_json())
+    return _keep(job, size, status=Status.FAILING, problem=problem.as_json())
 
 
-def _keep(job: ImportJob, **values: Any) -> bool:
-    """Let the job end with its staged rows, of which none is in the table."""
+def _keep(job: ImportJob, size: int, **values: Any) -> bool:
+    """Let the job end with its staged rows, which take `size` bytes and of which none is in the table."""
     mine = held_step(job).filter(status=Status.FINISHING)
+    if seen := mine.values_list("seen_json", flat=True).first():
+        values |= {"seen_json": {**seen, "bytes": size}}
     return change_status(mine, staging=Staging.KEPT, step_failures=0, **_NO_ROWS, **no_step(), **values)
 
 

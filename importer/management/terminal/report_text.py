@@ -5,7 +5,7 @@ from typing import Any
 
 from config.contracts.outcomes import PREVIEWED
 from config.contracts.report import NO_ROWS
-from importer.engine.errors import is_of_bad_rows, is_of_broken_proof
+from importer.engine.errors import NotAsSeen, TooManyChanges, is_of_bad_rows, is_of_broken_proof
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.load.verify import Equation
 from importer.engine.reading.questions import question_lines
@@ -166,6 +166,14 @@ def problem_lines(problem: Mapping[str, Any]) -> Iterator[str]:
     yield problem["advice"]
 
 
+# What to do with rows that are staged, by the kind of the problem.
+_OF_STAGED = {
+    TooManyChanges.__name__: "To apply it all the same: {command} apply {job} --all-the-same. To drop it: {command}"
+    " drop {job}",
+    NotAsSeen.__name__: "To compare again: {command} compare {job}. To drop it: {command} drop {job}",
+}
+
+
 def _ways_out(job: int, problem: Mapping[str, Any], loaded: int, prefix: str) -> Iterator[str]:
     """The commands that load the missing rows of an import that has ended.
 
@@ -173,6 +181,8 @@ def _ways_out(job: int, problem: Mapping[str, Any], loaded: int, prefix: str) ->
     the table. `prefix`: the beginning of command lines for its server.
     """
     retry = f"{prefix} job retry {job}"
+    if way := _OF_STAGED.get(problem.get("kind", "")):
+        yield way.format(command=f"{prefix} job", job=job)
     if is_of_bad_rows(problem):
         yield f"To leave out the bad rows, and keep them with their reasons: {retry} --on-error reject"
         if DUPLICATE in (row["code"] for row in problem["rows"]):

@@ -1,18 +1,26 @@
 """What an import has staged and compared is applied, compared again or dropped, without its file."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.jobs.actions import applying, commands
 from importer.jobs.report import report
-from importer.models import ImportJob
+from importer.jobs.steps.table_backup import restore_backup
+from importer.models import AuditEvent, ImportJob
 from importer.models.outcomes import outcome_words
+from importer.retention import ended_jobs, storage_use
 from importer.worker import stage_and_finish
+from tests.dashboard.api.program import Program
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import created, now, run
+from tests.people import admin
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.both_servers]
 
@@ -174,3 +182,85 @@ def test_a_worker_that_dies_before_the_record_has_applied_it_once(target, previe
     ImportJob.objects.filter(pk=previewed.pk).update(step_lease="2000-01-01T00:00Z")
     job = run(now(previewed))
     assert (job.status, job.loaded_rows, job.deleted_rows, state(target)) == (Status.SUCCEEDED, 10, 50, APPLIED)
+
+
+class TestDoors:
+    def code(self, *words: str) -> int:
+        try:
+            call_command("job", *words)
+        except SystemExit as end:
+            return int(end.code or 0)
+        return 0
+
+    def test_commands_apply_compare_and_drop_in_their_own_process(self, target, previewed, file, redis, capsys):
+        run_sql(target.address, "UPDATE t SET price = 4 WHERE n = 50")
+        assert self.code("apply", str(previewed.pk)) == 6
+        assert "n 50, of rows that would be changed" in capsys.readouterr().err
+        assert self.code("compare", str(previewed.pk)) == 0
+        assert f"millrace job apply {previewed.pk}" in capsys.readouterr().out
+        assert self.code("apply", str(previewed.pk)) == 0
+        assert state(target) == APPLIED
+
+    def test_a_command_drops_what_a_limit_has_stopped(self, target, file, redis, capsys):
+        job = run(created(target, file, mode="sync", stop_if="deleted>49"))
+        with pytest.raises(CommandError, match="--all-the-same") as refused:
+            call_command("job", "apply", str(job.pk))
+        assert refused.value.returncode == 4
+        assert self.code("show", str(job.pk)) == 0
+        said = capsys.readouterr()
+        assert f"millrace job drop {job.pk}" in said.out + said.err
+        assert self.code("drop", str(job.pk)) == 0
+        assert (outcome_words(now(job)), tables(target)) == ("cancelled", [(ledger.TABLE,), ("t",)])
+
+    def test_programs_apply_compare_and_drop(self, target, previewed):
+        program = Program(admin("ann"))
+        assert program.send("POST", f"imports/{previewed.pk}/compare").status_code == 200
+        run(previewed)
+        assert program.send("POST", f"imports/{previewed.pk}/apply", {"all_the_same": False}).status_code == 200
+        assert run(previewed).status == Status.SUCCEEDED
+        again = program.send("POST", f"imports/{previewed.pk}/drop")
+        assert (again.status_code, "No staged rows" in again.text) == (422, True)
+
+    def test_the_page_applies_all_the_same_with_the_name_in_the_audit_log(self, target, file, client):
+        client.force_login(admin("ann"))
+        job = run(created(target, file, mode="sync", stop_if="deleted>49"))
+        client.post(reverse("job_apply", args=[job.pk]))
+        assert now(job).attempts == 1
+        client.post(reverse("job_apply", args=[job.pk]), {"all_the_same": "yes"})
+        event = AuditEvent.objects.filter(action="job_apply").latest("pk")
+        assert (event.actor_name, event.details["all_the_same"]) == ("ann", True)
+        assert run(job).status == Status.SUCCEEDED
+
+
+def test_staged_rows_go_after_some_days_and_are_counted_until_then(target, previewed, settings):
+    (counted,) = storage_use.staged()
+    assert (counted.count, counted.bytes >= 16384) == (1, True)
+    settings.STAGED_DAYS = 7
+    assert ended_jobs.drop_staged(timezone.now() + timedelta(days=6), 10) == 0
+    assert ended_jobs.drop_staged(timezone.now() + timedelta(days=8), 10) == 1
+    assert (outcome_words(run(previewed)), tables(target)) == ("previewed", [(ledger.TABLE,), ("t",)])
+    assert storage_use.staged() == []
+    assert applying.can_apply(now(previewed))
+
+
+def test_an_import_about_which_nobody_decides_fails_in_the_end(target, file, settings):
+    job = run(created(target, file, mode="sync", stop_if="deleted>49"))
+    settings.STAGED_DAYS = 7
+    assert ended_jobs.drop_staged(timezone.now() + timedelta(days=8), 10) == 1
+    job = run(job)
+    assert (outcome_words(job), job.problem["kind"], tables(target)) == (
+        "failed",
+        "NotDecided",
+        [(ledger.TABLE,), ("t",)],
+    )
+
+
+def test_undo_of_what_was_applied_brings_the_table_back(target, file):
+    before = rows_of(target.address, "CHECKSUM TABLE t")
+    job = run(created(target, file, mode="sync", stop_if="deleted>49", undo="keep"))
+    applying.apply(job.pk, all_the_same=True)
+    assert run(job).status == Status.SUCCEEDED
+    assert state(target) == APPLIED
+    restore_backup(job.pk, False)
+    assert stage_and_finish.taken_back_here(job.pk) is None
+    assert rows_of(target.address, "CHECKSUM TABLE t") == before

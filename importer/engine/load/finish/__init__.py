@@ -36,7 +36,7 @@ from importer.engine.schema.table import (
     read_table,
     require_unchanged,
 )
-from importer.engine.target import table_backup, write_modes
+from importer.engine.target import write_modes
 from importer.engine.target.staging import Staged, execute_again, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
 from importer.engine.target.table_identity import read_identity
@@ -170,8 +170,7 @@ def _change(
         beyond = changes.beyond_limits(step.staged, compared, where)
     if beyond or step.staged.preview:
         compared = replace(compared, first=changes.first_rows(connection, comparison, compared))
-        size = table_backup.size(connection, step.plan.schema, staging_name(step.job))
-        shown = replace(seen.read(connection, comparison, compared), bytes=size[1] if size else 0)
+        shown = seen.read(connection, comparison, compared)
     callbacks.on_compared(compared, shown)
     if step.staged.preview:
         raise Previewed(f"The file was compared with {step.staged.table}.", where, "Nothing was changed.")
