@@ -67,9 +67,9 @@ ledger: renamed        RF     FF      FF   FF     FF   FF    F    SSS    RRR    
 ledger: older copy     SS     FF      FF   FF     FF   FF    F    SSS    RRR     FF      FF     S       S       F
 table: truncated       SN     FF      FF   FF     FF   FF    F    SSS    SSS     SS      FF     S       F       F
 table: exchanged       SN     FF      FF   FF     FF   FF    F    SSS    SSS     SS      FF     S       F       F
-table: created again   SN     FF      FF   FF     FF   FF    F    SSS    SSS     SS      FF     S       F       F
+table: created again   RN     FF      FF   FF     FF   FF    F    SSS    SSS     SS      FF     S       F       F
 table: column added    RR     RR      RR   RR     RR   RR    S    RRR    RRR     SS      SS     S       S       S
-table: type changed    SN     SN      SN   SN     SN   SN    S    RRR    RRR     SS      NN     S       S       S
+table: type changed    RN     RN      RN   RN     RN   RN    R    RRR    RRR     SS      NN     S       S       S
 table: rows deleted    SS     NU      NU   NU     NU   NU    N    SSS    SSS     SS      UU     S       N       N
 table: row added       NS     NS      NS   NS     NS   NS    N    SSS    SSS     SS      SS     S       N       N
 staging: dropped       -      -       -    -      -    -     -    RRR    RRR     RR      SS     R       -       -

@@ -111,6 +111,7 @@ class Import:
         job, found = self.ended(), self.rows()
         failed = job.status == Status.FAILED
         if failed:
+            print(f"{self.name} has failed: {job.problem}")
             job, found = self.retried(), self.rows()
         if job.status == Status.FAILED:
             return "F"
