@@ -26,6 +26,7 @@ from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
@@ -72,11 +73,12 @@ def run(address: Address, path: Path, options: Options, full: bool) -> float:
             execute(connection, f"DROP TABLE {table}")
         execute(connection, TABLE.create_sql())
     if full:
-        _import(address, path, Options())
-    return _import(address, path, options)
+        load_whole(address, path, Options())
+    return load_whole(address, path, options)[0]
 
 
-def _import(address: Address, path: Path, options: Options) -> float:
+def load_whole(address: Address, path: Path, options: Options) -> tuple[float, str, ImportPlan]:
+    """Load the file into its table by the engine alone: the seconds, the key of the import, and its plan."""
     job, profile = str(uuid.uuid4()), profile_file(path)
     with connect(address) as connection:
         table = read_table(connection, address.database, TABLE.name)
@@ -101,7 +103,7 @@ def _import(address: Address, path: Path, options: Options) -> float:
         finish(FinishingStep(job, 1, address, plan, sum(chunk.rows for chunk in chunks)), LoadCallbacks())
         with connect(address) as connection:
             staging.drop(connection, plan.schema, job)
-    return time.perf_counter() - begun
+    return time.perf_counter() - begun, job, plan
 
 
 def _leftovers(connection: Connection) -> list[str]:

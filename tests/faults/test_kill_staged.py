@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,8 @@ import pytest
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address
 from importer.jobs.actions import commands
+from importer.jobs.steps.table_backup import restore_backup
+from importer.jobs.transitions import JobStep
 from importer.models import ImportJob
 from tests.engine.loads import rows_of
 from tests.faults.conftest import Disturbed, created, expected_contents, under_way
@@ -25,8 +27,10 @@ Status = ImportJob.Status
 def staged(
     request: pytest.FixtureRequest, stack: Stack, database: Address, many_rows: Path, transactional_db
 ) -> Iterator[Disturbed]:
-    """A staged import under way, into a table with a primary key."""
-    with under_way(Disturbed(created(database, many_rows, "keyed", mode=request.param), database)) as running:
+    """A staged import under way, into a table with a primary key; one in mode sync keeps what it changes."""
+    options = {"undo": "keep"} if request.param == "sync" else {}
+    job = created(database, many_rows, "keyed", mode=request.param, **options)
+    with under_way(Disturbed(job, database)) as running:
         yield running
 
 
@@ -41,6 +45,19 @@ def ends_well(staged: Disturbed) -> None:
     names = {row[0] for row in rows_of(staged.address, "SHOW TABLES")}
     assert names == {"keyed", ledger.TABLE, *({job.kept_table} if job.kept_table else set())}
     staged.no_connection_is_left()
+    if job.keeps_rows:
+        is_taken_back(staged)
+
+
+def is_taken_back(staged: Disturbed, at_once: Callable[[], None] = lambda: None) -> None:
+    """Take the import back; `at_once` is done as soon as a worker begins. The table has the rows from before: none."""
+    restore_backup(staged.job.pk)
+    wait_until(lambda: now(staged).step == JobStep.UNDOING or now(staged).restored_at, seconds=60, what="the undo")
+    at_once()
+    wait_until(lambda: not now(staged).undo_asked, seconds=100, what="the end of the undo")
+    job = now(staged)
+    assert (job.undo_json["new"], job.undo_json["by_others"]) == (job.loaded_rows, 0)
+    assert rows_in_table(staged) == 0
 
 
 def rows_in_table(staged: Disturbed) -> int:
@@ -74,6 +91,21 @@ def test_the_server_is_killed_in_the_finishing_step(staged: Disturbed, server: T
     server.kill()
     server.start()
     ends_well(staged)
+
+
+@pytest.mark.parametrize("victim", ["worker", "server"])
+@pytest.mark.parametrize("staged", ["sync"], indirect=True)
+def test_the_worker_or_the_server_is_killed_while_it_is_taken_back(
+    staged: Disturbed, stack: Stack, server: TestServer, victim: str
+):
+    wait_until(lambda: now(staged).ended and not now(staged).leftover, seconds=200, what="the job's end")
+
+    def kill() -> None:
+        killed = stack.load_worker if victim == "worker" else server
+        killed.kill()
+        killed.start()
+
+    is_taken_back(staged, kill)
 
 
 def test_a_cancel_in_the_finishing_step_is_in_time_or_too_late_but_never_half(staged: Disturbed):

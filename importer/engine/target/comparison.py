@@ -309,10 +309,14 @@ class Comparison:
         state = State.CHANGED if kind == "changed" else State.NEW
         return f"FROM {self.stage} AS s{joined} WHERE s.{STATE} = {state:d}"
 
-    def partners(self, *states: State) -> str:
-        """FROM and WHERE for the rows t of the table that have the key of a staged row of these states."""
-        listed = ", ".join(f"{each:d}" for each in states)
-        return f"FROM {self.stage} AS s STRAIGHT_JOIN {self.target} AS t ON {self._on} WHERE s.{STATE} IN ({listed})"
+    def partners(self, state: State, forced: str) -> str:
+        """FROM and WHERE for the rows t of the table that have the key of a staged row of this state.
+
+        `forced` is an index hint for the table.
+        """
+        return (
+            f"FROM {self.stage} AS s STRAIGHT_JOIN {self.target} AS t{forced} ON {self._on} WHERE s.{STATE} = {state:d}"
+        )
 
     def first(self, kind: str, rows: int) -> str:
         """The first rows of a kind: the columns of the file as they are there, or, of changed ones, old and new."""

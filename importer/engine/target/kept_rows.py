@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from importer.engine.errors import TargetProblem
 from importer.engine.mysql.quoting import quote_name, quote_table
-from importer.engine.schema.table import Column
+from importer.engine.schema.table import Column, Table
 from importer.engine.target.comparison import difference_of
 from importer.engine.target.staging import KEY, ROW, STATE, Staged, backup_name
 
@@ -29,18 +30,33 @@ class Kept(IntEnum):
 class KeptRows:
     """The statements about the kept rows of one import.
 
-    `kept` and `target` are quoted names, `columns` all columns but generated ones, found by the columns of `key`.
+    `kept` and `target` are quoted names, `columns` all columns but generated ones, found by the columns of `key`. The
+    table's key of these columns, and the kept rows' own, are forced: both tables may have changed so much that what the
+    server knows of their sizes is wrong, and it would compare each row with each.
     """
 
     kept: str
     target: str
+    forced: str
     key: tuple[str, ...]
     columns: tuple[str, ...]
 
     @classmethod
-    def of(cls, schema: str, job: str, staged: Staged) -> "KeptRows":
-        kept, target = quote_table(schema, backup_name(job)), quote_table(schema, staged.table)
-        return cls(kept, target, staged.keys[0], staged.kept)
+    def of(cls, table: Table, job: str, staged: Staged) -> "KeptRows":
+        """The kept rows of a table, as it is now. Raises TargetProblem if it has lost the key."""
+        key = staged.keys[0]
+        names = [each.name for each in table.keys if each.unique and set(each.columns) == set(key)]
+        if not names:
+            raise TargetProblem(
+                f"{table.name} has no unique key ({', '.join(key)}) any more, by which its rows are found.",
+                advice="Add it again, then try once more.",
+            )
+        kept, target = quote_table(table.schema, backup_name(job)), quote_table(table.schema, table.name)
+        return cls(kept, target, f" FORCE INDEX ({quote_name(names[0])})", key, staged.kept)
+
+    @property
+    def _t(self) -> str:
+        return f"{self.target} AS t{self.forced}"
 
     def _of(self, alias: str) -> str:
         return ", ".join(f"{alias}.{quote_name(name)}" for name in self.columns)
@@ -69,7 +85,7 @@ class KeptRows:
     def without_partner(self, stage: str) -> str:
         """FROM and WHERE for the rows t that are kept as they were, and that no row of the file has the key of."""
         staged = f"SELECT 1 FROM {stage} AS s WHERE {self._on('s', 'k')}"
-        rows = f"FROM {self.kept} AS k STRAIGHT_JOIN {self.target} AS t ON {self._on('t', 'k')}"
+        rows = f"FROM {self.kept} AS k STRAIGHT_JOIN {self._t} ON {self._on('t', 'k')}"
         return f"{rows} WHERE k.{STATE} = {Kept.OLD:d} AND NOT EXISTS ({staged})"
 
     @property
@@ -98,7 +114,8 @@ class KeptRows:
     @property
     def _pairs(self) -> str:
         """FROM for a changed row as it is now (t; none if it is gone), as it was written (n), and as it was (o)."""
-        return f"{self.kept} AS n STRAIGHT_JOIN {self.kept} AS o ON {self._on('o', 'n')} AND o.{STATE} = {Kept.OLD:d}"
+        old = f"{self.kept} AS o FORCE INDEX ({KEY}) ON {self._on('o', 'n')} AND o.{STATE} = {Kept.OLD:d}"
+        return f"{self.kept} AS n STRAIGHT_JOIN {old}"
 
     def count_changed(self, columns: Sequence[Column]) -> str:
         """In how many of the changed rows each column differs."""
@@ -112,7 +129,7 @@ class KeptRows:
             for each in columns
         )
         return (
-            f"UPDATE {self._pairs} LEFT JOIN {self.target} AS t ON {self._on('t', 'n')}"
+            f"UPDATE {self._pairs} LEFT JOIN {self._t} ON {self._on('t', 'n')}"
             f" SET n.{STATE} = {Kept.WRITTEN + BY_OTHERS} WHERE n.{STATE} = {Kept.WRITTEN:d}"
             f" AND ({' OR '.join((self._gone, *others))})"
         )
@@ -121,7 +138,7 @@ class KeptRows:
         """Mark new rows that are not as they were written, or deleted ones whose key another row has now."""
         differs = " OR ".join(difference_of(each, "t", "n") for each in columns)
         return (
-            f"UPDATE {self.kept} AS n STRAIGHT_JOIN {self.target} AS t ON {self._on('t', 'n')}"
+            f"UPDATE {self.kept} AS n STRAIGHT_JOIN {self._t} ON {self._on('t', 'n')}"
             f" SET n.{STATE} = {kind + BY_OTHERS} WHERE n.{STATE} = {kind:d} AND ({differs})"
         )
 
@@ -132,7 +149,7 @@ class KeptRows:
     def remove_new(self, overwrite: bool) -> str:
         """Delete the new rows; with `overwrite`, also those that somebody has changed."""
         return (
-            f"DELETE t FROM {self.kept} AS n STRAIGHT_JOIN {self.target} AS t ON {self._on('t', 'n')}"
+            f"DELETE t FROM {self.kept} AS n STRAIGHT_JOIN {self._t} ON {self._on('t', 'n')}"
             f" WHERE {self._is(Kept.NEW, overwrite)}"
         )
 
@@ -143,7 +160,7 @@ class KeptRows:
             for each, name in ((each, quote_name(each.name)) for each in columns)
         )
         return (
-            f"UPDATE {self._pairs} STRAIGHT_JOIN {self.target} AS t ON {self._on('t', 'n')} SET {values}"
+            f"UPDATE {self._pairs} STRAIGHT_JOIN {self._t} ON {self._on('t', 'n')} SET {values}"
             f" WHERE {self._is(Kept.WRITTEN, overwrite)}"
         )
 
@@ -152,7 +169,7 @@ class KeptRows:
         """Give the rows that others have put in the place of deleted ones the old values."""
         values = ", ".join(f"t.{name} = n.{name}" for name in map(quote_name, self.columns))
         return (
-            f"UPDATE {self.kept} AS n STRAIGHT_JOIN {self.target} AS t ON {self._on('t', 'n')} SET {values}"
+            f"UPDATE {self.kept} AS n STRAIGHT_JOIN {self._t} ON {self._on('t', 'n')} SET {values}"
             f" WHERE n.{STATE} = {Kept.DELETED + BY_OTHERS}"
         )
 
@@ -169,7 +186,7 @@ class KeptRows:
     def _insert(self, alias: str, rows: str, state: int) -> str:
         names = ", ".join(map(quote_name, self.columns))
         return (
-            f"INSERT INTO {self.target} ({names}) SELECT {self._of(alias)} FROM {rows} LEFT JOIN {self.target} AS t"
+            f"INSERT INTO {self.target} ({names}) SELECT {self._of(alias)} FROM {rows} LEFT JOIN {self._t}"
             f" ON {self._on('t', 'n')} WHERE n.{STATE} = {state} AND {self._gone} ORDER BY n.{ROW} DESC"
         )
 

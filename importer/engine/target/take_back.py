@@ -9,7 +9,7 @@ from importer.engine import failpoints
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Address, LoaderConnection, connect_loader, execute, fetch_all, fetch_row
 from importer.engine.mysql.error_messages import about_rows, message_of
-from importer.engine.schema.table import Column, existing_tables, read_table
+from importer.engine.schema.table import Column, Table, existing_tables, read_table
 from importer.engine.target.comparison import ISOLATION
 from importer.engine.target.kept_rows import BY_OTHERS, TAKEN_BACK, Kept, KeptRows
 from importer.engine.target.staging import Staged, backup_name, execute_again
@@ -47,10 +47,10 @@ def take_back(
     Raises TargetProblem if the table does not take them; then it is as it was before. After a lost connection the next
     attempt finds out.
     """
-    rows = KeptRows.of(schema, job, staged)
     with connect_loader(address, READ_TIMEOUT) as connection:
         on_connect(connection.thread_id())
-        columns = _columns(connection, schema, job, staged)
+        table = _table(connection, schema, job, staged)
+        rows, columns = KeptRows.of(table, job, staged), [table.column(name) for name in staged.kept]
         execute_again(connection, rows.index)
         execute(connection, f"SET SESSION sql_mode = '{ANY_VALUE}'")
         execute(connection, ISOLATION)
@@ -63,8 +63,8 @@ def take_back(
         return _told(connection, rows, overwrite)
 
 
-def _columns(connection: LoaderConnection, schema: str, job: str, staged: Staged) -> list[Column]:
-    """The columns that are kept. Raises TargetProblem unless both tables are there, with the columns as they were."""
+def _table(connection: LoaderConnection, schema: str, job: str, staged: Staged) -> Table:
+    """The table. Raises TargetProblem unless it and its kept rows are there, and its columns are as they were."""
     kept = backup_name(job)
     there = existing_tables(connection, schema, [kept, staged.table])
     if gone := [name for name in (kept, staged.table) if name not in there]:
@@ -77,7 +77,7 @@ def _columns(connection: LoaderConnection, schema: str, job: str, staged: Staged
             f"The columns of {schema}.{staged.table} are not those that it had when the import changed it.",
             advice=f"Nothing was changed. Its old rows are in {schema}.{kept}.",
         )
-    return [table.column(name) for name in staged.kept]
+    return table
 
 
 def _change_back(

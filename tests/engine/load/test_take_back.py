@@ -211,6 +211,7 @@ class TestRefused:
             ("DROP TABLE t", "There is no table .*t any more"),
             ("ALTER TABLE t ADD COLUMN other INT", "The columns of .*t are not those"),
             ("DROP TABLE {kept}", "There is no table .*millrace_old_.* any more"),
+            ("ALTER TABLE t DROP PRIMARY KEY", "t has no unique key \\(id\\) any more"),
             (
                 "CREATE TABLE orders (p INT, CONSTRAINT by_p FOREIGN KEY (p) REFERENCES t (id)) AS SELECT 5 AS p",
                 "does not take its old rows back.*by_p",

@@ -9,6 +9,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load.outcome import Compared
 from importer.engine.mysql.connection import SQL_MODE, LoaderConnection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name, quote_table
+from importer.engine.schema.table import read_table
 from importer.engine.target.comparison import Comparison, State
 from importer.engine.target.kept_rows import Kept, KeptRows
 from importer.engine.target.staging import Staged, execute_again, staging_name
@@ -31,7 +32,8 @@ class Keeper:
     def making(cls, connection: LoaderConnection, schema: str, job: str, staged: Staged) -> Self:
         """The keeper of an import, with its table, unless an earlier attempt has made that. Commits implicitly."""
         stage = quote_table(schema, staging_name(job))
-        keeper = cls(connection, KeptRows.of(schema, job, staged), staged, stage)
+        table = read_table(connection, schema, staged.table)
+        keeper = cls(connection, KeptRows.of(table, job, staged), staged, stage)
         with keeper._any_value():
             execute_again(connection, keeper.rows.make)
         return keeper
@@ -39,7 +41,7 @@ class Keeper:
     def keep_old(self, comparison: Comparison, compared: Compared) -> None:
         """Keep the rows that are going to be changed or deleted."""
         if compared.changed:
-            self._keep(Kept.OLD, comparison.partners(State.CHANGED), compared.changed)
+            self._keep(Kept.OLD, comparison.partners(State.CHANGED, self.rows.forced), compared.changed)
         if compared.marked:
             self._keep(Kept.OLD, comparison.missing, compared.marked)
         if compared.deleted:
@@ -50,9 +52,9 @@ class Keeper:
         if compared.marked:
             self._keep(Kept.WRITTEN, self.rows.without_partner(self.stage), compared.marked)
         if compared.changed:
-            self._keep(Kept.WRITTEN, comparison.partners(State.CHANGED), compared.changed)
+            self._keep(Kept.WRITTEN, comparison.partners(State.CHANGED, self.rows.forced), compared.changed)
         if compared.new:
-            self._keep(Kept.NEW, comparison.partners(State.NEW), compared.new)
+            self._keep(Kept.NEW, comparison.partners(State.NEW, self.rows.forced), compared.new)
 
     def look(self) -> None:
         """Begin the snapshot in which no other session's later rows are: keep_added() needs it."""
@@ -63,7 +65,11 @@ class Keeper:
         key = self.rows.key
         if {name.lower() for name in key} <= {name.lower() for name in self.staged.columns}:
             on = " AND ".join(f"t.{name} = s.{name}" for name in map(quote_name, key))
-            self._keep(Kept.NEW, f"FROM {self.stage} AS s STRAIGHT_JOIN {self.rows.target} AS t ON {on}", added)
+            self._keep(
+                Kept.NEW,
+                f"FROM {self.stage} AS s STRAIGHT_JOIN {self.rows.target} AS t{self.rows.forced} ON {on}",
+                added,
+            )
             return
         runs = self._runs_of_numbers(quote_name(key[0]))
         if (found := sum(rows for _, _, rows in runs)) != added:
