@@ -1,9 +1,11 @@
 """Imports that are taken back, with the worker's steps taken one by one in this process."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from importer.engine import failpoints
@@ -15,7 +17,7 @@ from importer.jobs.report import report
 from importer.jobs.steps.table_backup import drop_backup, restore_backup, unfinished_undos
 from importer.management.terminal.report_text import report_lines
 from importer.models import ImportJob
-from importer.models.outcomes import outcome_words
+from importer.models.outcomes import UNKNOWN, outcome_words
 from importer.retention import ended_jobs, kept_rows
 from importer.worker import stage_and_finish
 from tests.engine.loads import rows_of, run_sql
@@ -186,3 +188,31 @@ class TestKept:
         assert rows_of(target.address, "SHOW TABLES") == [(ledger.TABLE,), ("t",)]
         with pytest.raises(Problem, match="No old rows are kept"):
             restore_backup(job.pk)
+
+
+class TestCommand:
+    def test_job_undo_and_kept_table_take_it_back_in_their_process(self, target, articles, capsys):
+        before = checksum(target)
+        call_command("job", "undo", str(synced(target, articles).pk))
+        said = capsys.readouterr().out
+        assert (
+            "Taken back: 19 changed rows have their old values, 10 deleted ones are back, 5 new ones are gone." in said
+        )
+        assert checksum(target) == before
+        job = synced(target, articles)
+        run_sql(target.address, "UPDATE t SET price = 7 WHERE n = 20")
+        call_command("kept_table", "restore", str(job.pk), "--json")
+        told = json.loads(capsys.readouterr().out)
+        assert (told["restored"], told["kept"]) == (True, now(job).kept_table)
+        assert rows_of(target.address, "SELECT n, price FROM t WHERE price <> n") == [(20, 7)]
+
+    def test_a_refusal_is_told_and_the_exit_code_is_no_success(self, target, articles, capsys):
+        job = synced(target, articles)
+        run_sql(target.address, "ALTER TABLE t ADD COLUMN more INT")
+        with pytest.raises(SystemExit) as ended:
+            call_command("job", "undo", str(job.pk), "--json")
+        assert ended.value.code == UNKNOWN
+        undo = json.loads(capsys.readouterr().out)["undo"]
+        assert (undo["problem"]["code"], undo["taken_back_at"], undo["kept_table"]) == (1200, None, job.kept_table)
+        with pytest.raises((Problem, CommandError), match="The columns of"):
+            call_command("kept_table", "restore", str(job.pk))
