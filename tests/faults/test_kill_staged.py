@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address
+from importer.engine.mysql.connection import Address, connect, execute
 from importer.jobs.actions import commands
 from importer.jobs.steps.table_backup import restore_backup
 from importer.jobs.transitions import JobStep
 from importer.models import ImportJob
 from tests.engine.loads import rows_of
-from tests.faults.conftest import Disturbed, created, expected_contents, under_way
+from tests.faults.conftest import ROWS, Disturbed, created, expected_contents, under_way
 from tests.stack import Stack, wait_until
 from tests.targets import TestServer
 
@@ -23,13 +23,22 @@ pytestmark = pytest.mark.one_of("staged")
 Status = ImportJob.Status
 
 
-@pytest.fixture(params=["atomic", "upsert", "sync", "replace"])
+@pytest.fixture(params=["atomic", "upsert", "update", "sync", "replace"])
 def staged(
     request: pytest.FixtureRequest, stack: Stack, database: Address, many_rows: Path, transactional_db
 ) -> Iterator[Disturbed]:
-    """A staged import under way, into a table with a primary key; one in mode sync keeps what it changes."""
+    """A staged import under way, into a table with a key: empty, but for mode update, which changes all rows.
+
+    One in mode sync keeps what it changes.
+    """
     options = {"undo": "keep"} if request.param == "sync" else {}
     job = created(database, many_rows, "keyed", mode=request.param, **options)
+    if request.param == "update":
+        with connect(database) as connection:
+            for first in range(0, ROWS, 1000):
+                values = ", ".join(f"({n}, 'old', 0, NULL)" for n in range(first, first + 1000))
+                execute(connection, f"INSERT INTO keyed VALUES {values}")
+            connection.commit()
     with under_way(Disturbed(job, database)) as running:
         yield running
 
@@ -61,7 +70,8 @@ def is_taken_back(staged: Disturbed, at_once: Callable[[], None] = lambda: None)
 
 
 def rows_in_table(staged: Disturbed) -> int:
-    return int(rows_of(staged.address, "SELECT COUNT(*) FROM keyed")[0][0])
+    """Rows of the file in the table."""
+    return int(rows_of(staged.address, "SELECT COUNT(*) FROM keyed WHERE word <> 'old'")[0][0])
 
 
 def now(staged: Disturbed) -> ImportJob:

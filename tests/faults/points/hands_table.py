@@ -90,7 +90,7 @@ LEFT_OUT = {
     "as between two chunks (`chunk.committed`)": ("chunk.checked",),
     "in a transaction, as `chunk.seen` or `merge.entered`": (
         *("chunk.sent", "chunk.counted", "rejects.complete", "rejects.written", "group.entered", "group.seen"),
-        "merge.inserted",
+        *("merge.inserted", "change.compared", "change.removed", "change.updated"),
     ),
     "another thread loads meanwhile, and how far it is would be chance": ("chunk.recorded",),
     "as `restore.begun`": ("restore.keys", "restore.built", "restore.forgotten"),

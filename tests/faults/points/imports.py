@@ -68,8 +68,9 @@ class Kind:
 
     def expected(self, options: Options) -> list[Row]:
         """The rows of the table at the end."""
-        taken = {row[0] for row in self.rows} if options.mode == "upsert" else set()
-        kept = [] if options.mode == "replace" else self.old
+        taken = {row[0] for row in self.rows} if options.mode in ("upsert", "sync") else set()
+        whole = options.mode == "replace" or (options.mode == "sync" and not options.scope)
+        kept = [] if whole else self.old
         return sorted([*self.rows, *(row for row in kept if row[0] not in taken)])
 
 
@@ -81,6 +82,8 @@ def _options(**values: object) -> tuple[Options, Options]:
 SMALL = {"commit_rows": 300}
 DEFERRING = _options(**SMALL, indexes="defer", foreign_keys="defer")
 MERGING = _options(**SMALL, mode="upsert")[0], _options(**SMALL, mode="atomic")[0]
+WHOLE, _ = _options(**SMALL, mode="sync", key="n", stop_if="deleted>50%")
+SYNCING = WHOLE, replace(WHOLE, scope="n >= 0")
 KEEPING = _options(**SMALL, mode="sync", undo="keep", stop_if="deleted>100%")[0], MERGING[1]
 KINDS = {
     "alone": Kind("rows", *_options(**SMALL)),
@@ -88,6 +91,7 @@ KINDS = {
     "packed": Kind("packed", *_options(**SMALL)),
     "rejecting": Kind("bad", *_options(**SMALL, on_error="reject"), rows=[row for row in ROWS if row[0] not in BAD]),
     "merging": Kind("rows", *MERGING, old=OLD),
+    "syncing": Kind("rows", *SYNCING, keys="UNIQUE KEY n (n)", old=OLD),
     "replacing": Kind("rows", *_options(**SMALL, mode="replace"), old=OLD),
     "keeping": Kind("rows", *KEEPING, old=OLD),
     "deferring": Kind("rows", *DEFERRING, keys=DEFERRED),

@@ -176,6 +176,7 @@ def _change(
         raise Previewed(f"The file was compared with {step.staged.table}.", where, "Nothing was changed.")
     if beyond:
         raise beyond
+    failpoints.reach("change.compared")
     return changes.Change(connection, comparison, compared, where, keeper).write()
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import MySQLdb
 
+from importer.engine import failpoints
 from importer.engine.errors import TargetProblem, TooManyChanges
 from importer.engine.load.methods import info_text
 from importer.engine.load.outcome import Compared, Tally
@@ -126,7 +127,9 @@ class Change:
             self._require("delete", self._run(self.comparison.delete), compared.deleted)
         if compared.marked:
             self._update("mark", self.comparison.mark_missing, compared.marked)
+        failpoints.reach("change.removed")
         changed = self._update("change", self.comparison.update, compared.changed) if compared.changed else 0
+        failpoints.reach("change.updated")
         if compared.new:
             self._require("insert", self._run(self.comparison.insert), compared.new)
         if compared.deleted and self._rows() != before + compared.new - compared.deleted:
