@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from config.contracts.outcomes import PREVIEWED
+from config.contracts.outcomes import PREVIEWED, UNDECIDED
 from config.contracts.report import NO_ROWS
 from importer.engine.errors import NotAsSeen, TooManyChanges, is_of_bad_rows, is_of_broken_proof
 from importer.engine.load.rejects.server_warnings import DUPLICATE
@@ -210,8 +210,8 @@ def report_lines(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
         )
         yield f"To follow it: {prefix} job wait {job}. To give it up: {prefix} job cancel {job}"
         return
-    if report["outcome"] == PREVIEWED.words:
-        yield f"Import {job} {PREVIEWED.words}: {rows['source']:,} rows were compared, and nothing was changed."
+    if report["outcome"] in (PREVIEWED.words, UNDECIDED.words):
+        yield f"Import {job} {report['outcome']}: {rows['source']:,} rows were compared, and nothing was changed."
     else:
         yield f"Import {job} {report['outcome'] or report['debug']['status']}: {equation_of(rows)}"
     yield from compared_lines(report.get("compared"), written=report["balanced"])

@@ -162,6 +162,7 @@ class TestLimits:
         applying.drop(stopped.pk)
         job = run(stopped)
         assert (outcome_words(job), job.problem, tables(target)) == ("cancelled", {}, [(ledger.TABLE,), ("t",)])
+        assert not applying.can_apply(job)
         with pytest.raises(commands.Reached):
             applying.drop(stopped.pk)
 
@@ -209,6 +210,7 @@ class TestDoors:
         assert self.code("show", str(job.pk)) == 0
         said = capsys.readouterr()
         assert f"millrace job drop {job.pk}" in said.out + said.err
+        assert "rows were compared, and nothing was changed" in said.out
         assert self.code("drop", str(job.pk)) == 0
         assert (outcome_words(now(job)), tables(target)) == ("cancelled", [(ledger.TABLE,), ("t",)])
 
