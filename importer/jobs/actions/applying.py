@@ -41,7 +41,9 @@ def drop(job_id: int) -> None:
     """Drop the job's staged rows, and end one that waits for a decision. Raises Problem if none are kept."""
     job = ImportJob.objects.get(pk=job_id)
     # What somebody has decided against is not offered again.
-    ended = {"status": Status.CANCELLED, "problem": {}, "seen_json": None} if job.status == Status.FAILED else {}
+    ended: dict[str, object] = (
+        {"status": Status.CANCELLED, "problem": {}, "seen_json": None} if job.status == Status.FAILED else {}
+    )
     if not _let_go(job, **ended):
         raise Reached("No staged rows of this import are kept.", str(job), "Its page shows its present state.")
     if ended:
