@@ -50,7 +50,7 @@ def compare(connection: LoaderConnection, comparison: Comparison, where: str) ->
     if changed:
         sums = fetch_row(connection, comparison.count_columns)
         columns = {name: int(number) for name, number in zip(staged.changed, sums, strict=True) if number}
-    missing = int(fetch_row(connection, comparison.count_missing)[0]) if staged.mode == "sync" else 0
+    missing = _missing(connection, comparison, changed + rows.get(State.SAME, 0)) if staged.mode == "sync" else 0
     return Compared(
         rows.get(State.NEW, 0),
         changed,
@@ -61,6 +61,13 @@ def compare(connection: LoaderConnection, comparison: Comparison, where: str) ->
         columns,
         marked=missing if staged.marking else 0,
     )
+
+
+def _missing(connection: LoaderConnection, comparison: Comparison, matched: int) -> int:
+    """The rows that the file does not have: those in the table but the `matched` ones, unless some are marked."""
+    if comparison.staged.marking:
+        return int(fetch_row(connection, comparison.count_missing)[0])
+    return int(fetch_row(connection, comparison.count_keyed)[0]) - matched
 
 
 def _outside(connection: LoaderConnection, comparison: Comparison) -> int:
