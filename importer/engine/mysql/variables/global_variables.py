@@ -61,7 +61,7 @@ SERVER_VARIABLES: Mapping[str, Variable] = {
         ),
         Variable(
             "innodb_lru_scan_depth",
-            "more free pages are kept ready in the buffer pool",
+            "more pages of the buffer pool are kept free",
             "processor and disk time of others",
             least=100,
             most=1_000_000,

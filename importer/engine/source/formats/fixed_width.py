@@ -11,8 +11,8 @@ from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import CopyRecords, RowRefused, record
-from importer.engine.source.formats.first_record import header_decision
 from importer.engine.source.formats.format import Format, Layout, Wanted
+from importer.engine.source.formats.header_names import header_decision
 from importer.engine.source.records.refused import NOT_UTF8
 
 LINES_LOOKED_AT = 1000
@@ -105,7 +105,7 @@ def _layout(contents: Contents, wanted: Wanted) -> Layout:
             evidence = "No column is blank in all of the first lines: if fields touch, give the characters of each."
         decisions.append(Decision("widths", text, Standing.GUESSED, evidence, answers=(answer,)))
     names = _cut(first[0], _bounds(widths))
-    header, decision = header_decision(first[0], names, wanted)
+    header, decision = header_decision(first[0], names, stated, wanted.columns)
     names = names if header else [f"column_{at}" for at in range(1, len(widths) + 1)]
     decisions.append(decision)
     return Layout(tuple(names), {"widths": text, "header": header, "skip_rows": skip}, tuple(decisions))

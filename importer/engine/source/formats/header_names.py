@@ -1,11 +1,14 @@
 """Compares names of fields with names of columns: letter case, blanks, accents and invisible marks do not count.
 
-And recognizes the units that may stand below them.
+And recognizes the units that may stand below them, and decides whether the first record has names.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from importer.engine.source.decisions import Answer, Decision, Standing
 
 # Blanks, underscores and hyphens separate the words of a name; unitPrice and unit_price are the same name as well.
 _SEPARATORS = re.compile(r"[\s_\-.]+")
@@ -65,3 +68,23 @@ def _visible(name: str) -> str:
     if name.isascii():
         return name
     return "".join(each for each in name if unicodedata.category(each) != "Cf")
+
+
+def header_decision(
+    first: str, names: Sequence[str], stated: Mapping[str, Any], columns: Sequence[str]
+) -> tuple[bool, Decision]:
+    """Whether the first record is the header: as stated; yes if it has names of the columns only; else a question.
+
+    `first`: the record as a question shows it. `names`: its values. `columns`: the table's.
+    """
+    if "header" in stated:
+        header = bool(stated["header"])
+        return header, Decision("header", "yes" if header else "no", Standing.STATED, "")
+    if columns and all(match_names(names, columns)):
+        evidence = "The first line has the names of the table's columns."
+        return True, Decision("header", "yes", Standing.PROVED, evidence)
+    answers = (
+        Answer("it has the names of the columns", "--header", (("header", True),), (first,)),
+        Answer("it is data", "--no-header", (("header", False),), (first,)),
+    )
+    return True, Decision("header", "yes", Standing.GUESSED, "The first line may be the header.", answers=answers)

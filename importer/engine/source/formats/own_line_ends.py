@@ -17,8 +17,8 @@ from importer.engine.source.decisions import Decision, Standing, answer
 from importer.engine.source.dialect import COPY, LINE_ENDS, OWN_MARKS, Dialect, escape_mark, unescape_mark
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords, RowRefused
-from importer.engine.source.formats.first_record import header_decision
 from importer.engine.source.formats.format import Format, Layout, Wanted
+from importer.engine.source.formats.header_names import header_decision
 from importer.engine.source.records.copy_escapes import ESCAPED, escaped, unescaped
 from importer.engine.source.records.refused import NO_START, NOT_UTF8
 
@@ -201,7 +201,7 @@ def _layout(contents: Contents, wanted: Wanted) -> Layout:
         marks = replace(marks, **{name: mark})
         decisions.append(decision)
     names = [unescaped(value).decode(errors="replace") for value in _first(contents, marks)[0]]
-    header, decision = header_decision(" | ".join(names), names, wanted)
+    header, decision = header_decision(" | ".join(names), names, stated, wanted.columns)
     names = names if header else [f"column_{at}" for at in range(1, len(names) + 1)]
     own = {name: getattr(marks, name) for name in OWN_MARKS}
     of_copy = {name: getattr(COPY, name) for name in own}
