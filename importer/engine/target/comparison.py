@@ -13,8 +13,6 @@ from importer.engine.schema.column_types import Family
 from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.table import Column, Table
 from importer.engine.target import write_modes
-from importer.engine.target.marking import read_marking
-from importer.engine.target.scope import Scope, read_scope
 from importer.engine.target.staging import (
     CHUNK,
     KEY,
@@ -62,14 +60,20 @@ def plan_comparison(
     key = write_modes.matching_key(mode, table, columns, asked.key)
     changed = write_modes.updated_columns(table, dependencies, columns, (key,))
     stage, target = quote_table(table.schema, staging_name(job)), quote_table(table.schema, table.name)
-    scope = read_scope(asked.scope, table) if asked.scope else Scope("", ())
+    scope, scoped_by = "", tuple[str, ...]()
+    if asked.scope:
+        from importer.engine.target.scope import read_scope
+
+        scope, scoped_by = read_scope(asked.scope, table)
     differences = tuple(difference_of(table.column(name)) for name in changed)
     marking = None
     if mode == "sync" and asked.missing not in (write_modes.DELETE, write_modes.KEEP):
-        marking = read_marking(asked.missing, table, columns, (*key.columns, *scope.columns))
+        from importer.engine.target.marking import read_marking
+
+        marking = read_marking(asked.missing, table, columns, (*key.columns, *scoped_by))
         changed, differences = (*changed, marking.column), (*differences, marking.marked)
     places = place_clauses() if asked.refuses_repeats else []
-    alter = numbering_clauses(table, dependencies, [*_comparing_clauses(table, columns, scope), *places])
+    alter = numbering_clauses(table, dependencies, [*_comparing_clauses(table, columns, scoped_by), *places])
     staged = Staged(
         mode=mode,
         on_duplicate="fail",
@@ -90,8 +94,8 @@ def plan_comparison(
         ),
         deletes=mode == "sync" and asked.missing == write_modes.DELETE,
         marking=marking,
-        scope=scope.sql,
-        scoped_by=scope.columns,
+        scope=scope,
+        scoped_by=scoped_by,
         stop_if=asked.stop_if,
         preview=asked.preview,
         refuses_repeats=asked.refuses_repeats,
@@ -106,13 +110,13 @@ def again(schema: str, job: str, staged: Staged, *, preview: bool, as_seen: bool
     return replace(asked, finish=Comparison.of(schema, job, asked).script)
 
 
-def _comparing_clauses(table: Table, columns: Sequence[str], scope: Scope) -> list[str]:
+def _comparing_clauses(table: Table, columns: Sequence[str], scoped_by: Sequence[str]) -> list[str]:
     """ALTER TABLE clauses for the State, and for rows without values in the columns that are not filled.
 
     Those of the scope keep their defaults, which new rows will have.
     """
     filled = {name.lower() for name in columns} | {
-        name.lower() for name in scope.columns if not table.column(name).required
+        name.lower() for name in scoped_by if not table.column(name).required
     }
     others = [each for each in table.columns if each.name.lower() not in filled and not each.auto_increment]
     return [

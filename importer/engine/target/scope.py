@@ -7,7 +7,7 @@ thing and this reader as another is refused: backslashes, double quotes, comment
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import MySQLdb
 
@@ -50,8 +50,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(NamedTuple):
     """A condition as it stands in statements, and the columns that it has."""
 
     sql: str
