@@ -11,6 +11,7 @@ from tests.strings import modules, strings_of
 
 # Options of other programs, and of Millrace's commands about other things than an import.
 OTHERS = {"--target", "--all", "--batch", "--long", "--facts", "--strict", "--hex-blob", "--default-character-set"}
+OTHERS |= {"--all-the-same"}  # Of a command that the message has, and a page has its button.
 # These speak to people at a terminal only, or declare the options.
 TERMINAL = ("management", "experiments", "option_specs.py", "targets.py", "questions.py", "access", "connections")
 

@@ -21,7 +21,6 @@ def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
         yield Reason(
             f"It can be taken back: what changes is kept in {staging.backup_name(context.job)}",
             "old rows and those that are new, written in the transaction of the change",
-            option="undo",
         )
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"
