@@ -5,6 +5,7 @@ import os
 import re
 import socket
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -106,7 +107,7 @@ class Server:
     replica: bool | None = None  # whether the server follows another one; None if the account may not read that
     also: tuple[str, ...] = ()  # the names of the kinds that span it, stand before it or run it
 
-    @property
+    @cached_property
     def release(self) -> tuple[int, ...]:
         """The version as numbers, such as (10, 11, 19); (0,) if it does not begin with a number."""
         match = re.match(r"\d+(?:\.\d+)*", self.version)

@@ -84,7 +84,7 @@ class TestStorage:
         ImportJob.objects.update(finished_at=timezone.now() - timedelta(days=500))
         html = page(client)
         assert "Imports that stay beyond their days" in html
-        assert "its old table is kept on the server" in html
+        assert "its old table, or old rows, are kept on the server" in html
 
     def test_a_target_whose_ledger_rows_stay_is_named_with_the_reason(self, client, root):
         job = make_job(Status.SUCCEEDED, chunks=1)
