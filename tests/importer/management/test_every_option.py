@@ -21,7 +21,7 @@ from tests.shell import Shell
 COMMANDS = {name: app for name, app in sorted(get_commands().items()) if app.split(".")[0] == "importer"}
 # The options that Django gives each command. One of ours with the same destination (`settings`) hides Django's.
 DJANGO_GIVES = {(each.dest, *each.option_strings) for each in BaseCommand().create_parser("manage.py", "")._actions}
-VALUES = ("1", "1M", "50", "name=1", "chunk_bytes=1M", "2026-01-01", "utf-8", "bulks")
+VALUES = ("1", "1M", "50", "name=1", "chunk_bytes=1M", "2026-01-01", "utf-8", "bulks", "keep")
 
 
 def leaves(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list]]:

@@ -100,7 +100,7 @@ def test_a_row_with_an_existing_key_is_counted_by_its_outcome(target, met, mode,
     [
         ("append", "replace", (ROWS - 3, 2, 3)),
         ("atomic", "replace", (ROWS - 3, 2, 3)),
-        ("upsert", "fail", (ROWS - 3, 2, 3)),
+        ("upsert", "last", (ROWS - 3, 2, 3)),
         # Only the file's own rows meet each other in the new table.
         ("replace", "replace", (ROWS, 1, 1)),
     ],
@@ -356,7 +356,7 @@ class TestKept:
 
     def test_a_job_that_replaced_nothing_has_nothing_to_restore(self, target, file):
         job = run(created(target, file, mode="upsert"))
-        with pytest.raises(Problem, match="has replaced no table"):
+        with pytest.raises(Problem, match="has kept no old rows"):
             restore_backup(job.pk)
 
     def test_the_command_does_the_same(self, target, replaced, capsys):
