@@ -42,7 +42,10 @@ def checked(read: Callable[[str], Any]) -> Callable[[str], str]:
     """A type for texts that `read` takes, which stay as they are written."""
 
     def keep(text: str) -> str:
-        read(text)
+        try:
+            read(text)
+        except Problem as problem:
+            raise argparse.ArgumentTypeError(f"{problem.what} {problem.advice}") from None
         return text
 
     return keep

@@ -6,8 +6,11 @@ import pytest
 
 from importer.engine.mapping.columns import FieldOverride, GeneratedColumn, Lookup
 from importer.engine.plan.option_specs import named
+from importer.engine.source.formats.fixed_width import widths_text
+from importer.engine.source.formats.own_line_ends import line_end_of, line_start_of
 from importer.management.argument_types import (
     bounded,
+    checked,
     field_mapping,
     generated_column,
     percent,
@@ -27,6 +30,19 @@ def test_numbers_sizes_levels_and_variables_are_converted():
         "REPEATABLE-READ",
     )
     assert typed(named("session").kind)("Sort_Buffer_Size = 4M") == ("sort_buffer_size", "4M")
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "said"),
+    [
+        (line_end_of, "x" * 17, "1 to 16 characters"),
+        (line_start_of, r"\x00", "1 to 16"),
+        (widths_text, "a", "no widths"),
+    ],
+)
+def test_a_format_option_that_its_format_refuses_is_refused_in_its_words(read, text: str, said: str):
+    with pytest.raises(argparse.ArgumentTypeError, match=said):
+        checked(read)(text)
 
 
 def test_a_field_mapping_has_column_transforms_markers_and_date_format():
