@@ -18,7 +18,7 @@ from config.serving.front import Front
 # Seconds that a connection may be without a request before it is closed. Longer than proxies keep one (nginx and AWS
 # 60, Traefik 90, Caddy 120, Google Cloud 600): they answer 502 if it is closed while they send a request on it.
 IDLE_SECONDS = 620
-# With so many open connections of a process, each new one closes an idle one.
+# From this number of open connections of a process on, each new connection closes an idle one.
 CROWDED = 500
 # Seconds for which a new connection is never closed for others: it may be about to send a request.
 ABOUT_TO_SEND = 5
@@ -95,7 +95,7 @@ class Worker(gasgi.ASGIWorker):
         super().init_process()
 
     def run(self) -> None:
-        """Serve. As many connections may wait to be accepted as gunicorn is told; asyncio alone lets 100 wait."""
+        """Serve, with the backlog of connections that gunicorn is configured for: asyncio's default is 100."""
         self.loop.create_server = partial(self.loop.create_server, backlog=self.cfg.backlog)
         super().run()
 

@@ -99,7 +99,7 @@ def _part_of(job: ImportJob) -> str:
 def _choices(request: HttpRequest, source: SourceFile) -> NewImportForm:
     """The choices of the request, or the stored ones."""
     values = {name: value for name, value in request.POST.dict().items() if name not in NOT_CHOSEN}
-    if values.pop("look", ""):  # The button that starts a preview, whatever the option says.
+    if values.pop("look", ""):  # The preview button overrides the option.
         values["preview"] = "yes"
     if request.method == "POST" or "afresh" in request.GET:
         values = with_answers(values)

@@ -11,8 +11,7 @@ from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.models import ImportJob
-from tests.browser.conftest import expect_no_scrolling_sideways
-from tests.browser.test_reach import AXE, FIND, PRELOAD, PREPARE
+from tests.browser.test_reach import expect_reachable
 from tests.engine.loads import run_sql
 from tests.importer.steps import import_of
 from tests.stack import wait_until
@@ -61,15 +60,7 @@ def test_the_page_of_an_import_that_waits_for_a_lock_says_who_holds_it(page: Pag
         with page.expect_response("**/why/*"):
             pass
         assert page.evaluate(ASKED_AT_THE_END) == 1
-        page.set_viewport_size({"width": 390, "height": 844})
-        expect_no_scrolling_sideways(page)
-        page.set_viewport_size({"width": 1280, "height": 900})
-        page.evaluate(AXE)
-        page.evaluate(PREPARE)
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            expect(page.locator("html")).to_have_attribute("data-bs-theme", scheme)
-            assert page.evaluate(FIND, PRELOAD) == []
+        expect_reachable(page)
         execute(other, "UNLOCK TABLES")
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the import's end")
     expect(banner).to_have_text("")

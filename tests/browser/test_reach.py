@@ -11,7 +11,7 @@ from playwright.sync_api import ConsoleMessage, expect
 from playwright.sync_api import Page as Tab
 
 from dashboard import urls
-from tests.browser.conftest import session
+from tests.browser.conftest import PHONE, SCREEN, expect_no_scrolling_sideways, session
 from tests.browser.visits import NO_PAGE, address, visits
 from tests.filled.pages import ACTIONS, LOOKED_AT, PAGES, Page
 
@@ -72,6 +72,19 @@ UNLIKE = """(seen) => {
     });
     return found;
 }"""
+
+
+def expect_reachable(tab: Tab) -> None:
+    """The page has no fault of reach in either colour scheme, and fits a phone."""
+    tab.set_viewport_size(PHONE)
+    expect_no_scrolling_sideways(tab)
+    tab.set_viewport_size(SCREEN)
+    tab.evaluate(AXE)
+    tab.evaluate(PREPARE)
+    for scheme in ("light", "dark"):
+        tab.emulate_media(color_scheme=scheme)
+        expect(tab.locator("html")).to_have_attribute("data-bs-theme", scheme)
+        assert tab.evaluate(FIND, PRELOAD) == []
 
 
 class Looker:

@@ -13,9 +13,8 @@ from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.models import Schedule, SourceConnection
 from importer.schedules import ScheduleRequest, create_from_job, run_now
-from tests.browser.conftest import PHONE, SCREEN, expect_no_scrolling_sideways
 from tests.browser.test_clerk import COUNT_CLICKS
-from tests.browser.test_reach import AXE, FIND, PRELOAD, PREPARE
+from tests.browser.test_reach import expect_reachable
 from tests.browser.test_upload_page import drop
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import import_of
@@ -44,19 +43,6 @@ def database(server: TestServer) -> Iterator[Address]:
 
 def sum_of(database: Address) -> list[tuple]:
     return rows_of(database, "SELECT COUNT(*), SUM(price - id - 0.5), SUM(name = CONCAT('article ', id)) FROM articles")
-
-
-def expect_reachable(page: Page) -> None:
-    """The page has no fault of reach in either colour scheme, and fits a phone."""
-    page.set_viewport_size(PHONE)
-    expect_no_scrolling_sideways(page)
-    page.set_viewport_size(SCREEN)
-    page.evaluate(AXE)
-    page.evaluate(PREPARE)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        expect(page.locator("html")).to_have_attribute("data-bs-theme", scheme)
-        assert page.evaluate(FIND, PRELOAD) == []
 
 
 def test_a_price_list_is_looked_at_before_it_changes_the_articles(page: Page, database: Address, tmp_path: Path):

@@ -80,7 +80,7 @@ class OptionKind:
 
 @dataclass(frozen=True)
 class Text(OptionKind):
-    """A text of at most so many characters."""
+    """A text with a maximum number of characters."""
 
     longest: int = 255
     metavar = "TEXT"

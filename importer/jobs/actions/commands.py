@@ -42,7 +42,7 @@ from importer.models.outcomes.attempts import present_attempt
 from importer.preparation.prepare import PreparedImport, replan
 
 RETRIED = [Status.FAILED, Status.CANCELLED]
-CHANGING = Again()  # the table, with the rows that it has then
+CHANGING = Again()  # compares the staged rows again and changes the table
 
 # The state in words, where its name alone does not fit the sentence.
 STATE_PHRASES: dict[str, str] = {

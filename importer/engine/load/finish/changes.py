@@ -161,7 +161,7 @@ class Change:
         return int(fetch_row(self.connection, sql)[0])
 
     def _update(self, what: str, statement: str, rows: int) -> int:
-        """Run an UPDATE that must match so many rows; how many it has changed."""
+        """Run an UPDATE that must match `rows` rows. Returns the number of changed rows."""
         self._run(statement)
         match = _MATCHED.search(info_text(self.connection))
         matched, changed, warnings = map(int, match.groups()) if match else (-1, 0, 0)

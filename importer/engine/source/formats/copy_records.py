@@ -5,12 +5,13 @@ A row that cannot be read, although those after it can, is a RowRefused. It stop
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from importer.engine.errors import RecordUnreadable
 from importer.engine.source.arrays import np
 from importer.engine.source.compression import PIECE_BYTES, Piece
 from importer.engine.source.records.copy_escapes import escaped
-from importer.engine.source.records.refused import Refusal, mark
+from importer.engine.source.records.refused import NOT_UTF8, Refusal, mark
 
 NULL = rb"\N"
 TAB, LINE_END = b"\t", b"\n"
@@ -94,3 +95,28 @@ class CopyRecords:
         """The last piece, if there is one."""
         if self._data:
             yield self.piece(used)
+
+
+class Row(NamedTuple):
+    """A row for the copy: its record, or why it is refused; its line and byte in the file; the bytes read so far."""
+
+    content: bytes | RowRefused
+    line: int
+    offset: int
+    used: int
+
+
+def pieces_of(rows: Iterable[Row], width: int, *, tolerate: bool) -> Iterator[Piece]:
+    """The pieces of the copy for the rows of a file, as CopyRecords gathers them."""
+    out, used = CopyRecords(width, tolerate=tolerate), 0
+    for content, line, offset, used in rows:
+        full = out.refuse(content, line, offset) if isinstance(content, RowRefused) else out.add(content, line, offset)
+        if full:
+            yield out.piece(used)
+    yield from out.rest(used)
+
+
+def invalid_utf8(raw: bytes, error: UnicodeDecodeError, line: int) -> RowRefused:
+    """Why a row that begins on this line of the file, with the bytes `raw`, is refused."""
+    what = f"The byte {raw[error.start]:02x} at position {error.start + 1:,} is not UTF-8."
+    return RowRefused(NOT_UTF8, RecordUnreadable(what, f"line {line:,}", "State the encoding (--encoding)."), raw)

@@ -5,15 +5,14 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from importer.engine.errors import RecordUnreadable, SourceProblem
+from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import Piece
 from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.copy_records import CopyRecords, RowRefused, record
+from importer.engine.source.formats.copy_records import Row, RowRefused, invalid_utf8, pieces_of, record
 from importer.engine.source.formats.format import Format, Layout, Wanted
 from importer.engine.source.formats.header_names import header_decision
-from importer.engine.source.records.refused import NOT_UTF8
 
 LINES_LOOKED_AT = 1000
 LONGEST_LINE = 1024 * 1024
@@ -66,10 +65,7 @@ def _line(raw: bytes, number: int, offset: int, used: int) -> Line:
     try:
         return Line(raw.decode(), number, offset, used)
     except UnicodeDecodeError as error:
-        what = f"The byte {raw[error.start]:02x} at position {error.start + 1:,} is not UTF-8."
-        problem = RecordUnreadable(what, f"line {number:,}", "State the encoding (--encoding).")
-        text = raw.decode(errors="backslashreplace")
-        return Line(text, number, offset, used, RowRefused(NOT_UTF8, problem, raw))
+        return Line(raw.decode(errors="backslashreplace"), number, offset, used, invalid_utf8(raw, error, number))
 
 
 def _cut(text: str, bounds: Sequence[tuple[int, int]]) -> list[str]:
@@ -121,22 +117,15 @@ def proposed_widths(lines: Sequence[str]) -> list[int]:
 
 
 def _convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
-    out, used, first = CopyRecords(len(dialect.fields), tolerate=contents.tolerate), 0, dialect.header
+    return pieces_of(_rows(contents, dialect), len(dialect.fields), tolerate=contents.tolerate)
+
+
+def _rows(contents: Contents, dialect: Dialect) -> Iterator[Row]:
     bounds = _bounds(widths_of(dialect.widths))
-    for line in islice(_lines(contents), dialect.skip_rows, None):
-        if not line.text.strip():
-            continue
-        if first:
-            first = False
-            continue
-        used = line.used
-        if line.refused:
-            full = out.refuse(line.refused, line.number, line.offset)
-        else:
-            full = out.add(record(value.encode() for value in _cut(line.text, bounds)), line.number, line.offset)
-        if full:
-            yield out.piece(used)
-    yield from out.rest(used)
+    lines = (line for line in islice(_lines(contents), dialect.skip_rows, None) if line.text.strip())
+    for line in islice(lines, int(dialect.header), None):
+        content = line.refused or record(value.encode() for value in _cut(line.text, bounds))
+        yield Row(content, line.number, line.offset, line.used)
 
 
 FIXED_WIDTH = Format(

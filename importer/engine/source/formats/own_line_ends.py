@@ -16,11 +16,11 @@ from importer.engine.source.compression import Piece
 from importer.engine.source.decisions import Decision, Standing, answer
 from importer.engine.source.dialect import COPY, LINE_ENDS, OWN_MARKS, Dialect, escape_mark, unescape_mark
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords, RowRefused
+from importer.engine.source.formats.copy_records import LINE_END, TAB, Row, RowRefused, invalid_utf8, pieces_of
 from importer.engine.source.formats.format import Format, Layout, Wanted
 from importer.engine.source.formats.header_names import header_decision
 from importer.engine.source.records.copy_escapes import ESCAPED, escaped, unescaped
-from importer.engine.source.records.refused import NO_START, NOT_UTF8
+from importer.engine.source.records.refused import NO_START
 
 LONGEST_MARK = 16  # characters
 RECORDS_LOOKED_AT = 1000
@@ -170,9 +170,7 @@ class _Reader:
         try:
             raw.decode()
         except UnicodeDecodeError as error:
-            what = f"The byte {raw[error.start]:02x} at position {error.start + 1:,} of the record is not UTF-8."
-            problem = RecordUnreadable(what, f"line {line:,}", "State the encoding (--encoding).")
-            return _Record(values, line, offset, used, RowRefused(NOT_UTF8, problem, raw))
+            return _Record(values, line, offset, used, invalid_utf8(raw, error, line))
         if self._start and self._start not in raw:
             mark = escape_mark(self._start.decode())
             problem = RecordUnreadable(f"The record does not have the line start {mark!r}.", f"line {line:,}")
@@ -261,17 +259,12 @@ def _escape(texts: list[bytes], _marks: _Marks) -> tuple[Decision, str]:
 
 
 def _convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
-    out, used = CopyRecords(len(dialect.fields), tolerate=contents.tolerate), 0
-    marks = _Marks(line_start=dialect.line_start, **dialect.own)
-    for each in islice(_Reader(marks).records(contents), int(dialect.header), None):
-        used = each.used
-        if each.refused:
-            full = out.refuse(each.refused, each.line, each.offset)
-        else:
-            full = out.add(TAB.join(each.values) + LINE_END, each.line, each.offset)
-        if full:
-            yield out.piece(used)
-    yield from out.rest(used)
+    records = _Reader(_Marks(line_start=dialect.line_start, **dialect.own)).records(contents)
+    rows = (
+        Row(each.refused or TAB.join(each.values) + LINE_END, each.line, each.offset, each.used)
+        for each in islice(records, int(dialect.header), None)
+    )
+    return pieces_of(rows, len(dialect.fields), tolerate=contents.tolerate)
 
 
 OWN_LINE_ENDS = Format(
