@@ -38,14 +38,21 @@ def typed(kind: OptionKind) -> Callable[[str], Any]:
     return read
 
 
+@contextmanager
+def _as_argument_error() -> Iterator[None]:
+    """Raise ArgumentTypeError for a Problem, with its words."""
+    try:
+        yield
+    except Problem as problem:
+        raise argparse.ArgumentTypeError(f"{problem.what} {problem.advice}".strip().rstrip(".")) from problem
+
+
 def checked(read: Callable[[str], Any]) -> Callable[[str], str]:
     """A type for texts that `read` takes, which stay as they are written."""
 
     def keep(text: str) -> str:
-        try:
+        with _as_argument_error():
             read(text)
-        except Problem as problem:
-            raise argparse.ArgumentTypeError(f"{problem.what} {problem.advice}") from None
         return text
 
     return keep
@@ -128,15 +135,6 @@ def _replacement(word: str) -> tuple[str, str] | None:
         return None
     old, new = (_ESCAPED.sub(r"\1", text) for text in pair.groups())
     return old, new
-
-
-@contextmanager
-def _as_argument_error() -> Iterator[None]:
-    """Raise ArgumentTypeError for a Problem, with its words."""
-    try:
-        yield
-    except Problem as problem:
-        raise argparse.ArgumentTypeError(problem.what.rstrip(".")) from problem
 
 
 def generated_column(text: str) -> GeneratedColumn:
