@@ -17,7 +17,7 @@ from importer.access.policy import seen
 from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.units import count_of
 from importer.models import DiscoveredFile, ImportJob, ScheduleRun
-from importer.models.outcomes import UNDECIDED, WITH_REJECTS, Colour, outcome_words
+from importer.models.outcomes import FAILED, UNDECIDED, WITH_REJECTS, outcome_words
 from importer.models.outcomes.reloaded_rows import rows_taken
 from importer.models.outcomes.runs import outcome_of_run, with_imports
 from importer.models.outcomes.sequels import OF_FILE, repeated_by, sequels
@@ -59,7 +59,7 @@ class Need:
 class Unwell:
     """Imports of the last days: those that need a person, by primary key, the newest first.
 
-    `settled`: of the others that did not end well, how many ended on each day with each colour.
+    `settled`: of the others that did not end well, how many ended on each day with each outcome.
     """
 
     needing: Mapping[int, Need]
@@ -69,10 +69,10 @@ class Unwell:
 def unwell_imports() -> Unwell:
     """Those that wait for a person, failed, or rejected rows; of those with one file and table the newest failure."""
     waiting = under_way().filter(Q(status=Status.UNAPPROVED) | ~Q(obstacle={}))
-    found = list(unwell_lately().values_list("day", "colour", "rejected_rows", "dismissed_at", "pk", *OF_FILE))
-    failed = {pk: file for _, colour, _, _, pk, *file in found if colour == Colour.RED}
+    found = list(unwell_lately().values_list("day", "kind", "rejected_rows", "dismissed_at", "pk", *OF_FILE))
+    failed = {pk: file for _, kind, _, _, pk, *file in found if kind == FAILED.words}
     repeated = repeated_by(failed)
-    lossy = {pk: rejected for _, colour, rejected, since, pk, *_ in found if colour == Colour.AMBER and not since}
+    lossy = {pk: rejected for _, kind, rejected, since, pk, *_ in found if kind == WITH_REJECTS.words and not since}
     of_files = _by_newest({pk: file for pk, file in failed.items() if pk not in repeated})
     # What settled the last failure of a file settled those before it.
     settled = sequels(of_files, repeats=False)
@@ -80,7 +80,7 @@ def unwell_imports() -> Unwell:
     needing = {pk: Need() for pk in waiting.values_list("pk", flat=True)}
     needing |= {pk: Need(times=len(pks)) for pk, pks in failures.items()} | _with_missing_rows(lossy)
     unsettled = {*needing, *chain.from_iterable(failures.values())}
-    days = Counter((day, colour) for day, colour, _, _, pk, *_ in found if pk not in unsettled)
+    days = Counter((day, kind) for day, kind, _, _, pk, *_ in found if pk not in unsettled)
     return Unwell(dict(sorted(needing.items(), reverse=True)), days)
 
 

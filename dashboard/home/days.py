@@ -4,43 +4,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Case, Count, IntegerField, Q, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, IntegerField, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from importer.access.policy import seen
 from importer.models import ImportJob
 from importer.models.job import ROWS_IN_TABLE
-from importer.models.outcomes import Colour
-from importer.models.outcomes.looks import SETTLED
+from importer.models.outcomes import CANCELLED, CONDITIONS, FAILED, PREVIEWED, RESTORED, SUCCEEDED, WITH_REJECTS
+from importer.models.outcomes.looks import SETTLED, look_of
 
 DAYS = 14
 Status = ImportJob.Status
-# What the colours of importer.models.outcomes ask of an import that has ended; the kind of its problem plays no part.
-_COLOURS = {
-    Colour.RED: Q(status=Status.FAILED) | Q(status=Status.SUCCEEDED, balanced=False),
-    Colour.GREY: Q(status=Status.CANCELLED) | Q(restored_at__isnull=False),
-    Colour.AMBER: Q(rejected_rows__gt=0),
-}
-# The colour of an import that has ended, in the database.
-COLOUR = Case(
-    *(When(asked, then=Value(colour.value)) for colour, asked in _COLOURS.items()), default=Value(Colour.GREEN.value)
-)
-# The parts of a day's bar, from the bottom, with their words: the colours, and what was dealt with since.
-WORDS: Mapping[str, str] = {
-    Colour.GREEN: "succeeded",
-    SETTLED: SETTLED,
-    Colour.GREY: "cancelled or restored",
-    Colour.AMBER: "completed with rejects",
-    Colour.RED: "failed",
-}
+# The outcomes that do not depend on the kind of a problem; what has none of them failed.
+_PLAIN = (SUCCEEDED.words, CANCELLED.words, RESTORED.words, PREVIEWED.words, WITH_REJECTS.words)
+# The outcome of an import that has ended, in the database.
+KIND = Case(*(When(CONDITIONS[each], then=Value(each)) for each in _PLAIN), default=Value(FAILED.words))
+# The parts of a day's bar, from the bottom: the outcomes, and what was dealt with since.
+KINDS = (_PLAIN[0], SETTLED, *_PLAIN[1:], FAILED.words)
 # The height of the highest bar, in units of its picture, of which a part has at least LEAST_UNITS.
 HEIGHT, LEAST_UNITS = 60, 3
 
 
 @dataclass(frozen=True)
 class Part:
-    """The imports of one kind (WORDS) in the bar of a day. `top` and `height` are their place in the picture."""
+    """The imports of one kind (KINDS) in the bar of a day. `top` and `height` are their place in the picture."""
 
     kind: str
     imports: int
@@ -48,8 +36,9 @@ class Part:
     height: int = 0
 
     @property
-    def words(self) -> str:
-        return WORDS[self.kind]
+    def look(self) -> str:
+        """The class of its colour, which several kinds share."""
+        return SETTLED if self.kind == SETTLED else look_of(self.kind).colour
 
 
 @dataclass(frozen=True)
@@ -78,7 +67,7 @@ class LastDays:
     @property
     def totals(self) -> tuple[Part, ...]:
         """The imports of each kind that has any."""
-        counts = {kind: self._of(kind) for kind in WORDS}
+        counts = {kind: self._of(kind) for kind in KINDS}
         return tuple(Part(kind, count) for kind, count in counts.items() if count)
 
     @property
@@ -95,9 +84,9 @@ def ended_lately(days: int) -> QuerySet[ImportJob]:
 
 
 def unwell_lately() -> QuerySet[ImportJob]:
-    """The imports of the last DAYS that failed or rejected rows, settled or not, with their `colour` and `day`."""
-    ended = ended_lately(DAYS).annotate(colour=COLOUR, day=_day_of(_begins(DAYS)))
-    return ended.filter(colour__in=(Colour.RED, Colour.AMBER))
+    """The imports of the last DAYS that failed or rejected rows, settled or not, with their `kind` and `day`."""
+    ended = ended_lately(DAYS).annotate(kind=KIND, day=_day_of(_begins(DAYS)))
+    return ended.filter(kind__in=(FAILED.words, WITH_REJECTS.words))
 
 
 def under_way() -> QuerySet[ImportJob]:
@@ -116,22 +105,22 @@ def _imports() -> QuerySet[ImportJob]:
 def last_days(settled: Mapping[tuple[int, str], int]) -> LastDays:
     """The imports of the last DAYS by how they ended, counted in the database.
 
-    `settled`: how many of those of each day and colour were dealt with since.
+    `settled`: how many of those of each day and kind were dealt with since.
     """
     begins = _begins(DAYS)
-    counted = ended_lately(DAYS).order_by().values(day=_day_of(begins), kind=COLOUR)
+    counted = ended_lately(DAYS).order_by().values(day=_day_of(begins), kind=KIND)
     counts = counted.annotate(imports=Count("pk"), rows=Sum(ROWS_IN_TABLE)).values_list(
         "day", "kind", "imports", "rows"
     )
     found = {(number, kind): (imports, rows or 0) for number, kind, imports, rows in counts}
-    for (number, colour), since in settled.items():
-        imports, rows = found.get((number, colour), (since, 0))
-        found[number, colour] = max(0, imports - since), rows
+    for (number, kind), since in settled.items():
+        imports, rows = found.get((number, kind), (since, 0))
+        found[number, kind] = max(0, imports - since), rows
         found[number, SETTLED] = found.get((number, SETTLED), (0, 0))[0] + since, 0
-    most = max((sum(found.get((n, each), (0, 0))[0] for each in WORDS) for n in range(DAYS)), default=0)
+    most = max((sum(found.get((n, each), (0, 0))[0] for each in KINDS) for n in range(DAYS)), default=0)
     return LastDays(
         tuple(
-            _day(begin, {each: found.get((n, each), (0, 0)) for each in WORDS}, most) for n, begin in enumerate(begins)
+            _day(begin, {each: found.get((n, each), (0, 0)) for each in KINDS}, most) for n, begin in enumerate(begins)
         )
     )
 

@@ -117,12 +117,19 @@ class TestLastDays:
             make_job(Status.SUCCEEDED, chunks=0, finished_at=yesterday, loaded_rows=10)
         make_job(Status.SUCCEEDED, chunks=0, finished_at=yesterday, loaded_rows=5, rejected_rows=2)
         make_job(Status.FAILED, chunks=0, finished_at=yesterday)
-        make_job(Status.SUCCEEDED, chunks=0, finished_at=noon - timedelta(days=3), restored_at=noon)
+        before = {"chunks": 0, "finished_at": noon - timedelta(days=3)}
+        make_job(Status.SUCCEEDED, **before, loaded_rows=7, restored_at=noon)
+        make_job(Status.CANCELLED, **before)
+        for _ in range(2):
+            make_job(Status.CANCELLED, **before, previewed_at=noon)
         make_job(Status.SUCCEEDED, chunks=0, finished_at=old)
         make_job(Status.LOADING, chunks=0)
-        found = browser.get(reverse("home")).context["last_days"]
-        assert [day.imports for day in found.days] == [0] * 10 + [1, 0, 202, 0]
-        parts = {part.words: part for part in found.days[-2].parts}
+        shown = browser.get(reverse("home"))
+        assert "1 cancelled, 1 restored, 2 previewed</span>" in shown.text
+        found = shown.context["last_days"]
+        assert [day.imports for day in found.days] == [0] * 10 + [4, 0, 202, 0]
+        assert found.rows == 2005
+        parts = {part.kind: part for part in found.days[-2].parts}
         assert {words: part.imports for words, part in parts.items()} == {
             "succeeded": 200, "completed with rejects": 1, "failed": 1,
         }  # fmt: skip
@@ -131,9 +138,9 @@ class TestLastDays:
         assert parts["failed"].height >= 2
         assert sum(part.height for part in parts.values()) <= HEIGHT
         assert min(part.top for part in parts.values()) >= 0
-        assert [(part.words, part.imports) for part in found.totals][:2] == [
-            ("succeeded", 200),
-            ("cancelled or restored", 1),
+        assert [(part.kind, part.imports) for part in found.totals] == [
+            *(("succeeded", 200), ("cancelled", 1), ("restored", 1), ("previewed", 2)),
+            *(("completed with rejects", 1), ("failed", 1)),
         ]
 
     def test_what_was_settled_since_is_not_red(self, browser, admin_user):
@@ -147,7 +154,7 @@ class TestLastDays:
         for _ in range(2):
             make_job(Status.SUCCEEDED, chunks=0, loaded_rows=1, rejects_of=lossy)
         found = browser.get(reverse("home")).context["last_days"]
-        assert {part.words: part.imports for part in found.totals} == {
+        assert {part.kind: part.imports for part in found.totals} == {
             "succeeded": 3, "settled since": 3, "failed": 1,
         }  # fmt: skip
 
