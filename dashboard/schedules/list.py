@@ -22,6 +22,7 @@ from importer.access.policy import seen
 from importer.access.time_zones import zone_names
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
+from importer.models.outcomes import COMPLETE_IMPORTS
 from importer.models.outcomes.runs import with_imports
 from importer.models.outcomes.sequels import run_sequels, told_of_run
 from importer.schedules.serialization import when
@@ -164,9 +165,10 @@ def _connection(request: HttpRequest) -> SourceConnection | None:
 
 def _choose(request: HttpRequest) -> HttpResponse:
     connection = _connection(request)
-    succeeded = seen(ImportJob.objects.filter(trial=None, status=ImportJob.Status.SUCCEEDED))
+    # A file of rejected rows comes once.
+    complete = seen(COMPLETE_IMPORTS.filter(trial=None, rejects_of=None))
     context = {
-        "jobs": succeeded.select_related("target", "source").order_by("-pk")[:MOST_OFFERED],
+        "jobs": complete.select_related("target", "source").order_by("-pk")[:MOST_OFFERED],
         "presets": seen(MappingPreset.objects.select_related("target")),
         "and_connection": f"&connection={connection.pk}" if connection else "",
     }

@@ -135,6 +135,14 @@ class TestPreview:
         form = browser.get(f"{reverse('schedule_new')}?job={job.pk}").text
         assert f'hx-get="{reverse("schedule_preview")}?job={job.pk}"' in form
 
+    def test_imports_that_worked_are_offered(self, browser):
+        good, taken_back = make_job("succeeded", chunks=1), make_job("succeeded", chunks=1, restored_at=timezone.now())
+        make_job("succeeded", chunks=1, rejects_of=good)
+        make_job("succeeded", chunks=1, balanced=False)
+        shown = browser.get(reverse("schedule_new"))
+        assert list(shown.context["jobs"]) == [good]
+        assert f"job={taken_back.pk}" not in shown.text
+
     def test_half_of_a_form_is_no_problem(self, browser):
         shown = browser.get(reverse("schedule_preview"), {"trigger": "cron", "cron": ""}).content.decode()
         assert "Not chosen yet." in shown
