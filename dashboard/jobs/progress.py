@@ -16,7 +16,7 @@ from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.source.formats.registry import FORMATS
 from importer.jobs.uploading import can_follow
 from importer.models import Chunk, ImportJob, SourceFile
-from importer.models.job import ROWS_IN_TABLE
+from importer.models.job import COMMITTED_ROWS
 from importer.models.outcomes import UNDECIDED, outcome
 from importer.models.outcomes.attempts import Speed, speed_of, started_at
 from importer.models.outcomes.reloaded_rows import rows_missing
@@ -242,10 +242,6 @@ class Progress:
         return job.scanned_rows - job.rejected_rows if job.ended and job.compared_json and not job.finished else None
 
     @property
-    def committed_rows(self) -> int:
-        return self.job.rows_in_table
-
-    @property
     def data_bytes(self) -> int:
         """The size of the file without BOM and header."""
         return self.job.data_bytes
@@ -361,7 +357,7 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
     if job.attempts > 1:  # The chunks of an earlier attempt tell nothing of this one.
         earliest = max(earliest, started_at(job) or now)
     sums = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED, finished_at__gt=earliest).aggregate(
-        rows=Sum(ROWS_IN_TABLE, filter=recent),
+        rows=Sum(COMMITTED_ROWS, filter=recent),
         bytes=Sum("length", filter=recent),
         forecast_bytes=Sum("length"),
         first_recent=Min("finished_at", filter=recent),

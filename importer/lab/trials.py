@@ -195,7 +195,7 @@ def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
         "chunks": in_chunks(job),
         same_chunks.EFFECT: same_chunks.effect_of(job, trial),
     }
-    figures = {"rows": job.rows_in_table, "timings": timings}
+    figures = {"rows": job.committed_rows, "timings": timings}
     if not succeeded:
         problem = trial.problem or job.problem or Problem(f"Its import was {job.status}.", str(trial)).as_json()
         return {**figures, "status": State.FAILED, "problem": problem}

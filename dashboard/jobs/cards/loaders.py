@@ -7,7 +7,7 @@ from django.db.models import Count, Max, Min, Sum
 
 from dashboard.jobs.cards.chunk_details import Process, process_of
 from importer.models import Chunk, ImportJob
-from importer.models.job import ROWS_IN_TABLE
+from importer.models.job import COMMITTED_ROWS
 
 RECENT_SECONDS = 60
 
@@ -61,7 +61,7 @@ def _rates(job: ImportJob, now: datetime) -> dict[str, float]:
     sums = (
         recent.order_by()
         .values("worker")
-        .annotate(rows=Sum(ROWS_IN_TABLE), began=Min("started_at"), ended=Max("finished_at"))
+        .annotate(rows=Sum(COMMITTED_ROWS), began=Min("started_at"), ended=Max("finished_at"))
     )
     return {
         worker: rows / max((ended - began).total_seconds(), 0.001)

@@ -21,7 +21,7 @@ from importer import schedules
 from importer.access.policy import seen
 from importer.history.read import column
 from importer.models import ImportJob, SavedFilter, Target
-from importer.models.job import ACCOUNTED_ROWS
+from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import PREVIEWED, words_of
 from importer.models.outcomes.sequels import after, sequels
 
@@ -32,7 +32,7 @@ COMPUTED: dict[str, F | Expression | Subquery] = {
     "file": F("source__name"),
     "size": F("source__size"),
     "target_name": F("target__name"),
-    "rows": ACCOUNTED_ROWS,
+    "rows": ROWS_IN_TABLE,
     # No database divides by 0.
     "throughput": F("committed_bytes") / NullIf(F("loading_seconds"), Value(0.0)),
     "seconds": F("total_seconds"),

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Q, Sum
 
 from importer.models import Chunk, ImportJob, JobRecord
-from importer.models.job import ROWS_IN_TABLE
+from importer.models.job import COMMITTED_ROWS
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def read_rows(job: ImportJob) -> tuple[FileRows, ...]:
         .values("file")
         .annotate(
             found=Sum("rows"),
-            taken=Sum(ROWS_IN_TABLE, filter=loaded, default=0),
+            taken=Sum(COMMITTED_ROWS, filter=loaded, default=0),
             skipped=Sum("skipped_rows", filter=loaded, default=0),
             rejected=Sum("rejected_rows", filter=loaded, default=0),
         )

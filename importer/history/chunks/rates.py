@@ -11,7 +11,7 @@ from importer.history.chunks.map import count
 from importer.history.chunks.throughput import Span, throughput
 from importer.history.chunks.unix_seconds import UnixSeconds
 from importer.models import Chunk, ImportJob, JobRecord
-from importer.models.job import ROWS_IN_TABLE
+from importer.models.job import COMMITTED_ROWS
 
 # Finer than the screen shows, but coarse enough that single chunks do not make the curve jitter.
 MOST_POINTS = 240
@@ -64,12 +64,12 @@ def _spans(job: ImportJob, axis: Axis) -> list[Span]:
     end = UnixSeconds("finished_at") - zero
     begin = Coalesce(UnixSeconds("started_at") - zero, end)
     if together <= 1:
-        return [Span(*values) for values in loaded.values_list(begin, end, ROWS_IN_TABLE, "length")]
+        return [Span(*values) for values in loaded.values_list(begin, end, COMMITTED_ROWS, "length")]
     # A retried chunk stays a span of its own: it was loaded at another time than its neighbours. So do attempts.
     # The cast makes the unsigned number signed: MySQL refuses an unsigned difference below 0.
     alone = When(attempt__gt=1, then=-1 - Cast(F("number"), BigIntegerField()))
     groups = loaded.values(group=Case(alone, default=F("number") - F("number") % together), zero=zero).annotate(
-        begin=Min(begin), end=Max(end), loaded=Sum(ROWS_IN_TABLE), bytes=Sum("length")
+        begin=Min(begin), end=Max(end), loaded=Sum(COMMITTED_ROWS), bytes=Sum("length")
     )
     return [Span(*values) for values in groups.values_list("begin", "end", "loaded", "bytes")]
 

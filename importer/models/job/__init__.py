@@ -3,6 +3,7 @@
 from importer.models.job.attempt import Attempt, PhaseSeconds
 from importer.models.job.job import (
     ACCOUNTED_ROWS,
+    COMMITTED_ROWS,
     LINES_AFTER,
     LINES_AMONG,
     LINES_BEFORE,
@@ -12,6 +13,7 @@ from importer.models.job.job import (
 
 __all__ = [
     "ACCOUNTED_ROWS",
+    "COMMITTED_ROWS",
     "LINES_AFTER",
     "LINES_AMONG",
     "LINES_BEFORE",

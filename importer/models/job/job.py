@@ -32,10 +32,11 @@ from importer.models.job.lifetimes import (
     WorkingCopy,
 )
 
-# ImportJob.rows_in_table, of a job or a chunk, for queries.
-ROWS_IN_TABLE = models.F("loaded_rows") + models.F("replaced_rows") + models.F("unchanged_rows")
-# The same of ImportJob.accounted_rows.
-ACCOUNTED_ROWS = ROWS_IN_TABLE + models.F("skipped_rows") + models.F("rejected_rows")
+# ImportJob.committed_rows, of a job or a chunk, for queries.
+COMMITTED_ROWS = models.F("loaded_rows") + models.F("replaced_rows") + models.F("unchanged_rows")
+# The same of ImportJob.rows_in_table and ImportJob.accounted_rows.
+ROWS_IN_TABLE = models.Case(models.When(restored_at=None, then=COMMITTED_ROWS), default=0)
+ACCOUNTED_ROWS = COMMITTED_ROWS + models.F("skipped_rows") + models.F("rejected_rows")
 # The parts of ImportJob.lines_json.
 LINES_BEFORE, LINES_AMONG, LINES_AFTER = "before", "among", "after"
 
@@ -226,7 +227,7 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
     @property
     def accounted_rows(self) -> int:
         """The right side of the equation: rows loaded, replaced, unchanged, skipped and rejected so far."""
-        return self.rows_in_table + self.skipped_rows + self.rejected_rows
+        return self.committed_rows + self.skipped_rows + self.rejected_rows
 
     @property
     def proof_is_broken(self) -> bool:
@@ -235,5 +236,10 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
 
     @property
     def rows_in_table(self) -> int:
+        """The committed rows; none of an import that was taken back since."""
+        return 0 if self.restored_at else self.committed_rows
+
+    @property
+    def committed_rows(self) -> int:
         """The rows of the file that went into the table, or were equal to one there."""
         return self.loaded_rows + self.replaced_rows + self.unchanged_rows

@@ -19,7 +19,7 @@ Status = ImportJob.Status
 
 @dataclass(frozen=True)
 class Speed:
-    """The rate of an import: its rows in the table, the bytes of them and of bad ones, the seconds of all attempts."""
+    """The rate of an import: its committed rows, the bytes of them and of bad ones, the seconds of all attempts."""
 
     rows: int
     bytes: int
@@ -76,7 +76,7 @@ def seconds_of(job: ImportJob, now: datetime | None = None) -> PhaseSeconds | No
 def speed_of(job: ImportJob, now: datetime | None = None) -> Speed | None:
     """The rate of the job, which may be under way; None if the seconds of its attempts are not known."""
     seconds = seconds_of(job, now)
-    return Speed(job.rows_in_table, job.committed_bytes, seconds) if seconds else None
+    return Speed(job.committed_rows, job.committed_bytes, seconds) if seconds else None
 
 
 def step_seconds(job: ImportJob) -> dict[str, float | None]:

@@ -48,7 +48,10 @@ class TestStates:
         assert "Target unreachable</span>" in page(browser, away)
         put_back = make_job(Status.SUCCEEDED, chunks=2)
         ImportJob.objects.filter(pk=put_back.pk).update(balanced=True, restored_at=timezone.now())
-        assert "Restored</span>" in page(browser, put_back)
+        shown = page(browser, put_back)
+        assert "Restored</span>" in shown
+        assert "<dt>Taken back</dt>" in shown
+        assert "<dt>Committed</dt>" not in shown
 
     @pytest.mark.parametrize("status", Status)
     def test_every_state_has_a_page_and_a_fragment(self, browser, status):

@@ -204,6 +204,13 @@ class TestSorting:
         if name in ("file", "table", "parallelism", "started"):
             assert up == [low.pk, high.pk, waiting.pk]
 
+    def test_rows_are_those_in_the_table(self, browser):
+        timed(1, rejected_rows=3, skipped_rows=4, loaded_rows=5)
+        timed(1, restored_at=timezone.now())
+        preview = {"previewed_at": timezone.now(), "loaded_rows": 0, "rejected_rows": 3}
+        make_job(Status.CANCELLED, chunks=1, loaded=0, **preview)
+        assert [each["rows"] for each in browser.get(reverse("jobs")).context["jobs"]] == [0, 0, 5]
+
     def test_equal_ones_keep_one_order_so_that_pages_do_not_overlap(self, browser):
         made = [timed(1, parallelism=2).pk for _ in range(5)]
         assert listed(browser, sort="parallelism") == made[::-1]
