@@ -61,12 +61,15 @@ class Readings:
         starts: list[int] = []
         ends = find_ends(self.sample, dialect, final=self.final)
         none = set(find_no_records(self.sample[: ends.size], ends, dialect))
+        # fields() would look for quotes and escapes in each record.
+        is_split = not dialect.trailing_delimiter and not any(mark in self.sample for mark in dialect.marks)
         low = 0
         while low < ends.size and len(rows) < RECORDS:
             high = ends.first(low)
             record = self.sample[low:high].rstrip(b"\r\n")
             if record and low not in none:
-                rows.append(tuple(fields(record, dialect)[: MOST_FIELDS + 1]))
+                found = record.split(dialect.delimiter_bytes) if is_split else fields(record, dialect)
+                rows.append(tuple(found[: MOST_FIELDS + 1]))
                 starts.append(low)
             low = high if record else self._after_blank_lines(ends, high)
         return SampleReading(self, dialect, tuple(rows), tuple(starts), ends)
