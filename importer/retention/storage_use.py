@@ -144,7 +144,7 @@ def _sqlite() -> list[Taken]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
         free = cursor.fetchone()[0]
-    return [Taken("Database", size, "SQLite"), Taken("of it free", free, "used again for new rows")]
+    return [Taken("Database", size, "SQLite"), Taken("Free in the database", free, "used again for new rows")]
 
 
 def _server_tables() -> list[Taken]:

@@ -20,8 +20,15 @@ def test_a_policy_is_changed_and_a_file_and_its_import_are_deleted(opened, width
     page.get_by_text("Manage", exact=True).click()
     page.get_by_role("navigation").get_by_role("link", name="Storage").click()
     expect_no_scrolling_sideways(page)
+    save = page.get_by_role("button", name="Save")
+    expect(save).to_have_count(0)
     days = page.get_by_label("Chunks", exact=True)
     days.fill("12")
+    # The button comes with a change, and stays until it is saved.
+    expect(save).to_have_count(1)
+    page.get_by_role("heading", name="Retention").click()
+    expect(save).to_have_count(1)
+    days.focus()
     days.press("Enter")
     expect(page.get_by_text("12 days: changed by ann on")).to_be_visible()
     assert policies.in_force("chunks").days == 12
