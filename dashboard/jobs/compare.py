@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.jobs.peer_comparison import address
 from importer.access.policy import seen
-from importer.history.compare import Comparison, Difference, Verdict, compare
+from importer.history.compare import CLEARLY, Comparison, Difference, Verdict, compare
 from importer.history.facts import CHOSEN, PHASES
 from importer.history.formatting import in_words
 from importer.models import ImportJob
@@ -46,6 +46,11 @@ class Cell:
     words: str
     why: str = ""
     times: float | None = None
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the ratio is of another size than what runs of one import differ by."""
+        return self.times is not None and not 1 / CLEARLY <= self.times <= CLEARLY
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,7 @@ def _side_by_side(jobs: list[ImportJob], with_alike: bool) -> dict[str, Any]:
     more = {"all": "1"} if with_alike else {}
     return {
         "columns": _columns(jobs, comparison, more),
-        "settings": _groups(comparison.settings, comparison),
+        "settings": _groups(_without_repeats(comparison.settings), comparison),
         "alike": _groups(comparison.alike, comparison) if with_alike else [],
         "alike_count": len(comparison.alike),
         "other_view": address(comparison.jobs, **({} if with_alike else {"all": "1"})),
@@ -132,6 +137,12 @@ def _side_by_side(jobs: list[ImportJob], with_alike: bool) -> dict[str, Any]:
         "phases": _phases(comparison),
         "with_alike": with_alike,
     }
+
+
+def _without_repeats(settings: Sequence[Difference]) -> list[Difference]:
+    """The differences without what was asked for where what was chosen differs too: its reasons say what was asked."""
+    chosen = {each.fact.option for each in settings if each.fact in CHOSEN} - {""}
+    return [each for each in settings if each.fact in CHOSEN or each.fact.option not in chosen]
 
 
 def _columns(jobs: list[ImportJob], comparison: Comparison, more: dict[str, str]) -> list[Column]:

@@ -27,7 +27,9 @@ def test_two_imports_then_a_third_then_what_is_the_same(page: Page):
     expect(page.get_by_role("region", name="Facts that differ")).to_contain_text("Rows")
     # The chart is drawn; its figures stand in the table.
     expect(page.locator("#compare-chart")).to_have_attribute("width", re.compile(r"\d{2,}"))
-    expect(page.get_by_role("region", name="Timings in figures")).to_contain_text("Send and load")
+    expect(page.get_by_role("region", name="Timings in figures")).to_contain_text("Rows a second")
+    page.get_by_text("Its chunks, in figures").click()
+    expect(page.get_by_role("region", name="Chunks in figures")).to_contain_text("Send and load")
 
     page.get_by_label("Add", exact=True).select_option(str(one))
     page.get_by_role("button", name="Add").click()
@@ -44,3 +46,8 @@ def test_two_imports_then_a_third_then_what_is_the_same(page: Page):
 
     page.set_viewport_size({"width": 390, "height": 844})
     expect_no_scrolling_sideways(page)
+    # The name of a fact is not cut, and stands above its values.
+    name = page.get_by_role("rowheader", name="innodb_buffer_pool_size", exact=True)
+    above, below = name.bounding_box(), name.locator("xpath=following-sibling::td[1]").bounding_box()
+    assert above["height"] < 30
+    assert above["y"] + above["height"] <= below["y"] + 1

@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 
 from bench.workloads.sample_history import seed
+from dashboard.jobs.compare import Cell
 from dashboard.jobs.peer_comparison import address, peer_comparison
 from importer.history.compare import compare
 from importer.history.regressions import RATE
@@ -25,12 +26,31 @@ def test_what_differs_stands_first_and_the_rest_on_request(browser, made):
     page = browser.get(address([first, second]))
     assert page.status_code == 200
     shown = [line.title for _, lines in page.context["settings"] for line in lines]
-    assert shown == [each.fact.title for each in found.settings]
+    titles = [each.fact.title for each in found.settings]
+    assert shown == [each for each in titles if each.removesuffix(", requested") not in {*titles} - {each}]
     assert {"Rows", "Order of the rows"} & set(shown) == {"Rows"}
     assert page.context["alike"] == []
     every = browser.get(page.context["other_view"])
     assert [line.title for _, lines in every.context["alike"] for line in lines] == [e.fact.title for e in found.alike]
     assert every.context["other_view"] == address([first, second])
+
+
+def test_what_was_asked_for_is_not_told_again_beside_what_was_chosen(browser, made):
+    for name in ("method", "asked_method", "indexes", "asked_indexes"):
+        JobFact.objects.filter(name=name, record_id__in=made[:2]).delete()
+    for job, word in zip(made[:2], ("insert", "load_data_local"), strict=True):
+        for name, text in (("method", word), ("asked_method", word), ("indexes", "keep"), ("asked_indexes", word)):
+            JobFact.objects.create(record_id=job, name=name, text=text)
+    groups = browser.get(address(made[:2])).context["settings"]
+    shown = {line.title for _, lines in groups for line in lines}
+    assert shown & {"Method", "Method, requested"} == {"Method"}
+    # What made no difference is.
+    assert shown & {"Secondary indexes", "Secondary indexes, requested"} == {"Secondary indexes, requested"}
+
+
+@pytest.mark.parametrize(("times", "apart"), [(None, False), (1.0, False), (0.95, False), (1.11, True), (0.9, True)])
+def test_a_ratio_stands_out_from_what_runs_of_one_import_differ_by(times, apart):
+    assert Cell("5 s", times=times).is_apart is apart
 
 
 def test_what_became_of_the_rows_stands_there(browser, made):
