@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_031, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_466),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 85_078),
+    Part("tests", (".py", ".js", ".ts", ".go"), 85_081),
 )
 
 
