@@ -8,6 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from bench.workloads.sample_history import seed
+from importer.models import JobFact
 from tests.browser.conftest import expect_no_scrolling_sideways
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -95,6 +96,15 @@ def test_a_single_import_is_seen_over_time(opened):
     drawn(page)
     x = "Chart.getChart(document.querySelector('.history-canvas canvas')).getDatasetMeta(0).data[0].x"
     assert 0 < page.evaluate(x) < 2000
+
+
+def test_one_value_of_a_setting_is_one_tick(opened):
+    list(seed(1, 2, tables=1))
+    JobFact.objects.filter(name="chunk_bytes").update(number=1 << 20)
+    page = opened(f"{reverse('history')}?x=chunk_bytes")
+    drawn(page)
+    chart = "Chart.getChart(document.querySelector('.history-canvas canvas'))"
+    assert page.evaluate(f"{chart}.scales.x.ticks.map((each) => each.label)") == ["1 MiB"]
 
 
 def test_without_javascript_all_but_the_chart_is_there(opened, told):
