@@ -12,7 +12,7 @@ from importer.engine.tuning.paired import LEAST_ROUNDS, MEDIUM, Ratio, chance, i
 
 # Largest probability of the order by chance for high confidence; MEDIUM for medium. Seven rounds can reach it.
 HIGH = 0.01
-NONE_SEEN = "no difference seen"
+NONE_SEEN = "not told apart"
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,12 @@ def _advice(name: str, ranking: Sequence[Ranked], times: float | None, *, kept: 
 
 
 def _figures(name: str, each: Ranked) -> str:
+    rates = each.measured.rates
+    if len(rates) == 1:
+        return f"{name}: {rates[0]:,.0f} rows/s in one run."
     low, high = each.measured.quartiles
     return (
-        f"{name}: median {each.measured.median:,.0f} rows/s over {_runs(len(each.measured.rates))},"
+        f"{name}: median {each.measured.median:,.0f} rows/s over {_runs(len(rates))},"
         f" the middle half between {low:,.0f} and {high:,.0f}."
     )
 
