@@ -249,14 +249,9 @@ class Comparison:
         )
 
     @property
-    def count(self) -> str:
-        """The staged rows by State."""
-        return f"SELECT {STATE}, COUNT(*) FROM {self.stage} GROUP BY {STATE}"
-
-    @property
     def count_columns(self) -> str:
-        """How many of the changed rows differ in each column, in the order of Staged.changed."""
-        sums = ", ".join(f"COALESCE(SUM({each}), 0)" for each in self.staged.differences)
+        """How many rows are changed, and how many of them differ in each column, in the order of Staged.changed."""
+        sums = ", ".join(("COUNT(*)", *(f"COALESCE(SUM({each}), 0)" for each in self.staged.differences)))
         return (
             f"SELECT {sums} FROM {self.stage} AS s STRAIGHT_JOIN {self.target} AS t ON {self._on}"
             f" WHERE s.{STATE} = {State.CHANGED:d} LOCK IN SHARE MODE"

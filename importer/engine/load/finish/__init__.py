@@ -160,12 +160,13 @@ def _change(
     from importer.engine.target.comparison import Comparison
 
     comparison = Comparison.of(step.plan.schema, step.job, step.staged)
-    _check_rows(count_rows(connection, step.plan.schema, staging_name(step.job)), step)
+    rows = count_rows(connection, step.plan.schema, staging_name(step.job))
+    _check_rows(rows, step)
     where = f"{step.plan.schema}.{step.staged.table}"
-    compared = changes.compare(connection, comparison, where)
+    compared = changes.compare(connection, comparison, rows, where)
     beyond, shown = None, None
     if step.staged.as_seen and step.seen:
-        seen.require(connection, comparison, step.seen, where)
+        seen.require(connection, comparison, step.seen, compared, where)
     else:
         beyond = changes.beyond_limits(step.staged, compared, where)
     if beyond or step.staged.preview:

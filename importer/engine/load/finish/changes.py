@@ -15,7 +15,7 @@ from importer.engine.mysql.connection import LoaderConnection, execute, fetch_al
 from importer.engine.mysql.error_messages import about_rows, message_of
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan import guards
-from importer.engine.target.comparison import Comparison, State
+from importer.engine.target.comparison import Comparison
 from importer.engine.target.staging import Staged
 from importer.engine.units import count_of
 
@@ -31,11 +31,13 @@ FIRST_SHOWN, LONGEST_SHOWN = 10, 100
 _MATCHED = re.compile(r"Rows matched: (\d+)\s+Changed: (\d+)\s+Warnings: (\d+)")
 
 
-def compare(connection: LoaderConnection, comparison: Comparison, where: str) -> Compared:
-    """Mark the staged rows, and count them by what they are to the table, and the changes by column."""
+def compare(connection: LoaderConnection, comparison: Comparison, staged_rows: int, where: str) -> Compared:
+    """Mark the staged rows, and count them by what they are to the table, and the changes by column.
+
+    Each pass over all staged rows costs: so the server's counts of what it marked are taken.
+    """
     staged = comparison.staged
-    if fetch_all(connection, comparison.repeated):
-        execute(connection, comparison.mark_repeated)
+    repeated = execute(connection, comparison.mark_repeated) if fetch_all(connection, comparison.repeated) else 0
     if staged.scope and (outside := _outside(connection, comparison)):
         raise TargetProblem(
             f"{count_of(outside, 'row')} of the file would touch rows outside the scope now, and did not when they were"
@@ -43,22 +45,18 @@ def compare(connection: LoaderConnection, comparison: Comparison, where: str) ->
             where=where,
             advice=f"{staged.table} is unchanged. Retry, which looks at it again.",
         )
-    execute(connection, comparison.mark)
-    rows = {State(state): int(count) for state, count in fetch_all(connection, comparison.count)}
-    changed = rows.get(State.CHANGED, 0)
-    columns: dict[str, int] = {}
-    if changed:
-        sums = fetch_row(connection, comparison.count_columns)
-        columns = {name: int(number) for name, number in zip(staged.changed, sums, strict=True) if number}
-    missing = _missing(connection, comparison, changed + rows.get(State.SAME, 0)) if staged.mode == "sync" else 0
+    marked = execute(connection, comparison.mark)
+    changed, *sums = fetch_row(connection, comparison.count_columns) if marked else [0]
+    new, same = marked - changed, staged_rows - repeated - marked
+    missing = _missing(connection, comparison, changed + same) if staged.mode == "sync" else 0
     return Compared(
-        rows.get(State.NEW, 0),
+        new,
         changed,
-        rows.get(State.SAME, 0),
-        rows.get(State.REPEATED, 0),
+        same,
+        repeated,
         missing,
         missing if staged.deletes else 0,
-        columns,
+        {name: int(number) for name, number in zip(staged.changed, sums, strict=False) if number},
         marked=missing if staged.marking else 0,
     )
 

@@ -22,24 +22,26 @@ FIRST_NAMED = 3
 
 def read(connection: LoaderConnection, comparison: Comparison, compared: Compared) -> Seen:
     """What the comparison in this transaction has shown."""
-    counts = {"new": compared.new, "changed": compared.changed, "missing": compared.deleted + compared.marked}
     ranges = [
         each
-        for kind, rows in counts.items()
+        for kind, rows in _counts(compared).items()
         if rows
-        for each in _ranges(connection, comparison, kind, f"(place - 1) DIV {-(-rows // MOST_RANGES)}")
+        for _, each in _numbered(connection, comparison, kind, rows, -(-rows // MOST_RANGES))
     ]
     return Seen(tuple(ranges))
 
 
-def require(connection: LoaderConnection, comparison: Comparison, seen: Seen, where: str) -> None:
+def _counts(compared: Compared) -> dict[str, int]:
+    return {"new": compared.new, "changed": compared.changed, "missing": compared.deleted + compared.marked}
+
+
+def require(connection: LoaderConnection, comparison: Comparison, seen: Seen, compared: Compared, where: str) -> None:
     """Raise NotAsSeen unless the comparison in this transaction shows the same; it names the ranges that differ."""
-    staged = comparison.staged
-    kinds = ("new", "changed", *(("missing",) if staged.deletes or staged.marking else ()))
-    changes = [words for kind in kinds for words in _differing(connection, comparison, kind, seen)]
+    counts = _counts(compared)
+    changes = [words for kind in counts for words in _differing(connection, comparison, kind, seen, counts[kind])]
     if changes:
         more = f"; and {len(changes) - FIRST_NAMED:,} more" if len(changes) > FIRST_NAMED else ""
-        table = staged.table
+        table = comparison.staged.table
         raise NotAsSeen(
             f"{table} has changed since the file was compared with it: {'; '.join(changes[:FIRST_NAMED])}{more}.",
             where=where,
@@ -48,11 +50,11 @@ def require(connection: LoaderConnection, comparison: Comparison, seen: Seen, wh
         )
 
 
-def _differing(connection: LoaderConnection, comparison: Comparison, kind: str, seen: Seen) -> Iterator[str]:
-    """The ranges of this kind whose rows are others now, in words."""
+def _differing(connection: LoaderConnection, comparison: Comparison, kind: str, seen: Seen, rows: int) -> Iterator[str]:
+    """The ranges of this kind whose rows are others now, in words; there are so many `rows` of it now."""
     before = [each for each in seen.ranges if each.kind == kind]
     firsts = [each.first for each in before[1:]]
-    now = dict(_numbered(connection, comparison, kind, _range_of(firsts)))
+    now = dict(_numbered(connection, comparison, kind, rows, rows, firsts)) if rows else {}
     for at, old in enumerate([*before] or [None]):
         new = now.get(at)
         if (old and (old.rows, old.digest)) != (new and (new.rows, new.digest)):
@@ -74,21 +76,23 @@ def _in_words(comparison: Comparison, kind: str, old: KeyRange | None, new: KeyR
 
 def _range_of(firsts: Sequence[Sequence[str]]) -> str:
     """SQL for the number of the range that a key is in; each but the first one begins with one of `firsts`."""
-    if not firsts:
-        return "0"
     columns = ", ".join(_names(len(firsts[0])))
     whens = " ".join(f"WHEN ({columns}) < ({', '.join(first)}) THEN {at}" for at, first in enumerate(firsts))
     return f"CASE {whens} ELSE {len(firsts)} END"
 
 
-def _ranges(connection: LoaderConnection, comparison: Comparison, kind: str, number: str) -> list[KeyRange]:
-    return [each for _, each in _numbered(connection, comparison, kind, number)]
-
-
 def _numbered(
-    connection: LoaderConnection, comparison: Comparison, kind: str, number: str
+    connection: LoaderConnection,
+    comparison: Comparison,
+    kind: str,
+    count: int,
+    size: int,
+    firsts: Sequence[Sequence[str]] = (),
 ) -> Iterator[tuple[int, KeyRange]]:
-    """The ranges of the rows of a kind; `number` is SQL for the number of the range that a row is in."""
+    """The `count` rows of a kind in ranges of `size` rows, by number; or in those that begin with the keys `firsts`.
+
+    Of the latter, first and last key are those of no range.
+    """
     staged, side = comparison.staged, "s" if kind == "new" else "t"
     key = [f"{side}.{quote_name(name)}" for name in staged.keys[0]]
     names = _names(len(key))
@@ -98,21 +102,17 @@ def _numbered(
         f"SELECT {selected}, {hashed} AS row_hash, ROW_NUMBER() OVER (ORDER BY {', '.join(key)}) AS place"
         f" {comparison.rows(kind)} LOCK IN SHARE MODE"
     )
-    ends = ", ".join(
-        f"MAX(CASE WHEN place = {end} THEN {name} END)" for end in ("first_place", "last_place") for name in names
-    )
-    ranged = f"SELECT ranged.*, {number} AS number FROM ({rows}) AS ranged"
-    bounds = (
-        "SELECT bounded.*, MIN(place) OVER (PARTITION BY number) AS first_place,"
-        f" MAX(place) OVER (PARTITION BY number) AS last_place FROM ({ranged}) AS bounded"
-    )
+    is_first, is_last = f"(place - 1) MOD {size} = 0", f"(place MOD {size} = 0 OR place = {count})"
+    ends = ", ".join(f"MAX(CASE WHEN {end} THEN {name} END)" for end in (is_first, is_last) for name in names)
+    number = _range_of(firsts) if firsts else f"(place - 1) DIV {size}"
     found = fetch_all(
         connection,
-        f"SELECT number, COUNT(*), SUM(row_hash), {ends} FROM ({bounds}) AS numbered GROUP BY number ORDER BY number",
+        f"SELECT {number} AS number, COUNT(*), SUM(row_hash), {ends} FROM ({rows}) AS numbered GROUP BY number"
+        " ORDER BY number",
     )
-    for at, count, digest, *key_ends in found:
+    for at, rows_there, digest, *key_ends in found:
         literals = tuple(map(_literal, key_ends))
-        yield int(at), KeyRange(kind, literals[: len(key)], literals[len(key) :], int(count), int(digest))
+        yield int(at), KeyRange(kind, literals[: len(key)], literals[len(key) :], int(rows_there), int(digest))
 
 
 def _names(columns: int) -> list[str]:
