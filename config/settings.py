@@ -219,7 +219,7 @@ SQLITE = sqlite_database(VAR_DIR / "millrace.sqlite3")
 DATABASE_URL = server_url("DATABASE_URL", secret("DATABASE_URL"), secret("DATABASE_PASSWORD"))
 DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else SQLITE}
 if "sqlite" in DATABASES["default"]["ENGINE"]:
-    DATABASES["default"] |= {"NAME": below(HOME_DIR, DATABASES["default"]["NAME"]), "OPTIONS": SQLITE["OPTIONS"]}
+    DATABASES["default"] = {**SQLITE, "NAME": below(HOME_DIR, DATABASES["default"]["NAME"])}
     private_sqlite(Path(DATABASES["default"]["NAME"]))
 if "mysql" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"]["OPTIONS"] = server_options(DATABASES["default"])
