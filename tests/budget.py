@@ -38,7 +38,7 @@ class Part:
 
 
 BUDGET = (
-    Part("config", (".py",), 2_864),
+    Part("config", (".py",), 2_867),
     Part("importer/engine", (".py",), 43_702),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 43_353, without=("importer/engine",)),
@@ -46,9 +46,9 @@ BUDGET = (
     Part("millrace_client", (".py",), 1_207),
     Part("templates", (".html", ".txt"), 4_724),
     Part("static", (".js", ".css"), 6_049, without=("static/vendor",)),
-    Part("bench", (".py", ".c"), 10_466),
+    Part("bench", (".py", ".c"), 10_749),
     Part("scripts", (".py", ".sh"), 898),
-    Part("tests", (".py", ".js", ".ts", ".go"), 85_095),
+    Part("tests", (".py", ".js", ".ts", ".go"), 85_167),
 )
 
 

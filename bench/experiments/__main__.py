@@ -2,6 +2,7 @@
 
     python -m bench.experiments methods bulks partitions naive --size full --repeats 1 --no-warm-up
     python -m bench.experiments records --size 5000000 --repeats 3
+    python -m bench.experiments --judge                   only judge the recorded measurements again
 
 Each one runs as `millrace experiment run` does (docs/lab.md); servers of its own are of the program that the measured
 one runs. `millrace experiment list` estimates the time.
@@ -22,7 +23,8 @@ LONGEST_WAIT = 300  # seconds
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("experiments", nargs="+", choices=EXPERIMENTS, metavar="NAME", help=", ".join(EXPERIMENTS))
+    parser.add_argument("experiments", nargs="*", metavar="NAME", help=", ".join(EXPERIMENTS))
+    parser.add_argument("--judge", action="store_true", help="measure nothing; write all pages from the records")
     settings.add_servers(parser)
     parser.add_argument("--size", default=FULL, metavar="small|full|ROWS")
     parser.add_argument("--way", action="append", default=[], help="only these ways; * stands for any text")
@@ -30,7 +32,12 @@ def main() -> None:
     parser.add_argument("--no-warm-up", action="store_true", help="count the first round, too")
     parser.add_argument("--folder", type=settings.absolute, default=settings.var(), help="folder for the servers' data")
     parser.add_argument("--report", type=Path, default=Path("docs/experiments"), help="folder for reports and charts")
-    _run(parser.parse_args())
+    arguments = parser.parse_args()
+    if unknown := set(arguments.experiments) - set(EXPERIMENTS):
+        parser.error(f"There is no experiment {', '.join(sorted(unknown))}.")
+    if not arguments.experiments and not arguments.judge:
+        parser.error("Name an experiment, or give --judge.")
+    _run(arguments)
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -38,6 +45,17 @@ def _run(arguments: argparse.Namespace) -> None:
     from django.core.management import call_command
 
     call_command("migrate", interactive=False, verbosity=0)
+    if arguments.experiments:
+        _measure(arguments)
+    shutil.rmtree(state)
+    from bench.experiments.claims import write_pages
+
+    write_pages(arguments.report)
+
+
+def _measure(arguments: argparse.Namespace) -> None:
+    from django.core.management import call_command
+
     server_options = settings.server_options(arguments)
     with servers_to_measure(arguments.server, arguments.folder / "servers", server_options) as servers:
         for name in arguments.experiments:
@@ -49,7 +67,6 @@ def _run(arguments: argparse.Namespace) -> None:
                     options += ["--server-program", str(program)]
                 ways = [word for each in arguments.way for word in ("--way", each)]
                 call_command("experiment", "run", name, *options, *ways, *["--no-warm-up"] * arguments.no_warm_up)
-    shutil.rmtree(state)
 
 
 def _wait_until_quiet() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase as fnmatch
 
+from bench.experiments.needs import Need
 from bench.experiments.raw.routes import ROUTES
 from bench.experiments.raw.target import Run
 from bench.experiments.variants import ServerVariant
@@ -123,15 +124,25 @@ class Way:
 class Claim:
     """A claim of the article about the ratio of two ways' rates, `of` / `to`, or about the rate of `of` if `to` is "".
 
-    `about` is a ratio that the article gives; `least` and `most` are bounds that follow from its words.
+    `about` is a ratio that the article gives; `least` and `most` are bounds that follow from its words. `number`: its
+    number in docs/experiments/claims.md, "" for a figure of the article that is no claim of its own. `needs`: the
+    conditions without which no verdict is given. `unmeasured`: why no way measures it, for a claim without `of`.
     """
 
     says: str
-    of: str
+    of: str = ""
     to: str = ""
     about: float | None = None
     least: float | None = None
     most: float | None = None
+    number: str = ""
+    needs: tuple[Need, ...] = ()
+    unmeasured: str = ""
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The names of the ways that it compares."""
+        return tuple(filter(None, (self.of, self.to)))
 
 
 @dataclass(frozen=True)
@@ -155,7 +166,7 @@ class Experiment:
     def __post_init__(self) -> None:
         known = {each.name for each in self.ways}
         named = {self.baseline, *(way.compared_with for way in self.ways if way.compared_with)}
-        named |= {name for claim in self.claims for name in (claim.of, claim.to) if name}
+        named |= {name for claim in self.claims for name in claim.ways}
         assert named <= known, f"{self.name} has no way {named - known}"
 
     @property
@@ -211,7 +222,7 @@ class Experiment:
         return replace(
             self,
             ways=tuple(each for each in self.ways if each.name in names),
-            claims=tuple(each for each in self.claims if {each.of, each.to or each.of} <= set(names)),
+            claims=tuple(each for each in self.claims if each.ways and set(each.ways) <= set(names)),
         )
 
     def seconds(self, rows: int, rounds: int, ways: Sequence[Way] = ()) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from django.db.models import F
 from django.utils import timezone
 
+from bench.experiments.needs import Place
 from bench.experiments.published.registry import experiment_named
 from bench.experiments.report import Conditions, ExperimentResult
 from bench.experiments.trials import SERVER
@@ -62,7 +63,8 @@ def experiment_result(lab: Lab, start_state: StartState, command: str) -> Experi
     )
     experiment = experiment_named(lab.experiment).only([str(each) for each in lab.grid.values[WAY]])
     off = ONE_BUSY_ROUND if start_state.busy else ONE_ROUND
-    return ExperimentResult(experiment, conditions, _rates(trials), _failed(trials), _servers(trials), off)
+    place = Place(_cores(), machine_memory(), server.flavour, tuple(server.release))
+    return ExperimentResult(experiment, conditions, _rates(trials), _failed(trials), _servers(trials), place, off)
 
 
 def store(lab: Lab, result: ExperimentResult) -> None:

@@ -1,12 +1,15 @@
 """Reports an experiment's result next to the article's figures: as values for JSON, and as Markdown."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from bench.charts import RateBar, draw
-from bench.experiments.experiment import Experiment, ImportAction, RawAction, Way
+from bench.experiments.experiment import Claim, Experiment, ImportAction, RawAction, Way
+from bench.experiments.needs import Place
+from bench.experiments.published.registry import experiment_named
 from bench.experiments.verdicts import (
     AGREES,
     DISAGREES,
@@ -50,8 +53,8 @@ class ExperimentResult:
     """An experiment's rates by way and round, the warm-up left out, and the problems of the ways that failed at least
     once.
 
-    `servers`: by way, the private server that it ran on ("server") and its variables. `off`: by how much a ratio of one
-    round may be off.
+    `servers`: by way, the private server that it ran on ("server") and its variables. `place`: where it was measured.
+    `off`: by how much a ratio of one round may be off.
     """
 
     experiment: Experiment
@@ -59,11 +62,16 @@ class ExperimentResult:
     rates: Rates
     failed: Mapping[str, str]
     servers: Mapping[str, Mapping[str, str]]
+    place: Place
     off: float = ONE_ROUND
 
     def spread(self, way: Way) -> Spread | None:
         """The spread of the way's rates; None if there are none."""
         return Spread.of(list(self.rates.get(way.name, {}).values()))
+
+    def verdict(self, claim: Claim) -> ClaimVerdict:
+        """The verdict on a claim of the article."""
+        return judge_claim(self.experiment, claim, self.rates, self.off, self.place)
 
     def as_json(self) -> dict[str, Any]:
         """What `experiment run --json` prints (a contract). Rates are rows, or statements, per second."""
@@ -73,10 +81,7 @@ class ExperimentResult:
             **asdict(self.conditions),
             "baseline": self.experiment.baseline,
             "ways": [self._way(each) for each in self.experiment.ways],
-            "claims": [
-                {"says": each.says, **judge_claim(self.experiment, each, self.rates, self.off).as_json()}
-                for each in self.experiment.claims
-            ],
+            "claims": [{"says": each.says, **self.verdict(each).as_json()} for each in self.experiment.claims],
             "rule": RULE,
         }
 
@@ -100,9 +105,32 @@ def write_report(result: ExperimentResult, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{result.experiment.name}-{result.conditions.server.split()[0].lower()}"
     report, drawing = folder / f"{name}.md", folder / f"{name}.svg"
+    (folder / f"{name}.json").write_text(record(result))
     drawing.write_text(chart(result))
     report.write_text(markdown(result, drawing.name))
     return report
+
+
+def record(result: ExperimentResult) -> str:
+    """What was measured, as JSON: claims can be judged again from it. read_record() reads it."""
+    values = {field.name: getattr(result, field.name) for field in fields(result) if field.name != "experiment"}
+    values |= {"conditions": asdict(result.conditions), "place": asdict(result.place)}
+    return json.dumps({"experiment": result.experiment.name, **values}, indent=1) + "\n"
+
+
+def read_record(text: str) -> ExperimentResult:
+    """The result of a record, with the ways and claims that the experiment has now. Raises Problem, ValueError."""
+    values = json.loads(text)
+    rates = {way: {int(number): rate for number, rate in rounds.items()} for way, rounds in values["rates"].items()}
+    return ExperimentResult(
+        experiment_named(values["experiment"]),
+        Conditions(**values["conditions"]),
+        rates,
+        values["failed"],
+        values["servers"],
+        Place.from_json(values["place"]),
+        values["off"],
+    )
 
 
 def chart(result: ExperimentResult) -> str:
@@ -157,20 +185,20 @@ def _ways(result: ExperimentResult) -> str:
                 f"{way.rows(result.conditions.rows):,}",
                 _rate(result.spread(way)),
                 number(way.published) if way.published else "",
-                _ratio(verdict.ratio),
+                in_words(verdict.ratio),
                 verdict.published,
                 _verdict(verdict),
             )
         )
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _claims(result: ExperimentResult) -> str:
     rows = []
     for each in result.experiment.claims:
-        verdict = judge_claim(result.experiment, each, result.rates, result.off)
-        rows.append((each.says, _ratio(verdict.ratio), verdict.published, _verdict(verdict)))
-    return _table(("claim", "here", "article", "agreement"), rows)
+        verdict = result.verdict(each)
+        rows.append((each.says, in_words(verdict.ratio), verdict.published, _verdict(verdict)))
+    return table(("claim", "here", "article", "agreement"), rows)
 
 
 def _servers(result: ExperimentResult) -> str:
@@ -184,9 +212,7 @@ def _servers(result: ExperimentResult) -> str:
 def _summary(result: ExperimentResult) -> str:
     experiment = result.experiment
     verdicts = {way.name: judge_way(experiment, way, result.rates, result.off).verdict for way in experiment.ways}
-    verdicts |= {
-        claim.says: judge_claim(experiment, claim, result.rates, result.off).verdict for claim in experiment.claims
-    }
+    verdicts |= {claim.says: result.verdict(claim).verdict for claim in experiment.claims}
     lines = []
     for verdict in (AGREES, DISAGREES):
         names = [name for name, each in verdicts.items() if each == verdict]
@@ -226,7 +252,8 @@ def _rate(spread: Spread | None) -> str:
     return _spread(spread, number) if spread else "not measured"
 
 
-def _ratio(spread: Spread | None) -> str:
+def in_words(spread: Spread | None) -> str:
+    """A ratio, with the least and the most of several rounds; "" if there is none."""
     return _spread(spread, lambda ratio: f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}") if spread else ""
 
 
@@ -244,7 +271,8 @@ def _times(count: int) -> str:
     return "one round" if count == 1 else f"{count} rounds"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows))
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bench.experiments.experiment import Claim, Experiment, Way
+from bench.experiments.needs import Place
 from bench.spread import Spread
 
 # Ratios within a factor of LEVEL of 1 count as level; two ratios within a factor of NEAR of each other agree. Servers,
@@ -21,7 +22,8 @@ RULE = (
     f" side) and no more than {NEAR:g} times away from it; where the article gives a bound, where ours keeps it. It is"
     " not comparable where the article has no figure, where its conditions were different, or where the rounds here"
     f" disagree. Of one round alone, it is not comparable where a ratio {ONE_ROUND:g} times as large or as small would"
-    f" be answered otherwise; where this machine was busy when it began, {ONE_BUSY_ROUND:g} times."
+    f" be answered otherwise; where this machine was busy when it began, {ONE_BUSY_ROUND:g} times. A claim that depends"
+    " on a condition of the article is not comparable where that condition does not hold."
 )
 
 # Rates by way and round.
@@ -57,11 +59,21 @@ def judge_way(experiment: Experiment, way: Way, rates: Rates, off: float = ONE_R
     return judge_claim(experiment, claim, rates, off)
 
 
-def judge_claim(experiment: Experiment, claim: Claim, rates: Rates, off: float = ONE_ROUND) -> ClaimVerdict:
-    """Check a claim of the article against the rates. `off`: by how much a ratio of one round may be off."""
+def judge_claim(
+    experiment: Experiment, claim: Claim, rates: Rates, off: float = ONE_ROUND, place: Place | None = None
+) -> ClaimVerdict:
+    """Check a claim of the article against the rates.
+
+    `off`: by how much a ratio of one round may be off. `place`: where the rates were measured; None if it has all that
+    the claim needs.
+    """
+    if claim.unmeasured:
+        return ClaimVerdict(None, _published(claim), NOT_COMPARABLE, claim.unmeasured)
     ratios = _ratios(rates, claim.of, claim.to) if claim.to else list(rates.get(claim.of, {}).values())
     if claim.about is not None and (why := _other_conditions(experiment, claim)):
         return ClaimVerdict(Spread.of(ratios), _published(claim), NOT_COMPARABLE, why)
+    if place and (missing := [each.words for each in claim.needs if not each.holds(place)]):
+        return ClaimVerdict(Spread.of(ratios), _published(claim), NOT_COMPARABLE, f"it needs {', and '.join(missing)}")
     return _judged(claim, ratios, off)
 
 
@@ -83,7 +95,7 @@ def _ratios(rates: Rates, of: str, to: str) -> list[float]:
 
 def _judged(claim: Claim, ratios: Sequence[float], off: float) -> ClaimVerdict:
     if not ratios:
-        return ClaimVerdict(None, _published(claim), NOT_COMPARABLE, "it could not be measured")
+        return ClaimVerdict(None, _published(claim), NOT_COMPARABLE, "it was not measured")
     possible = ratios if len(ratios) > 1 else [ratios[0] * off ** (step / STEPS) for step in range(-STEPS, STEPS + 1)]
     answers = {_agrees(claim, ratio) for ratio in possible}
     if len(answers) > 1:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from bench.experiments.needs import Place
 from bench.experiments.published.registry import EXPERIMENTS
 from bench.experiments.report import Conditions, ExperimentResult
 from importer.engine.source.dialect import Dialect
@@ -12,10 +13,13 @@ from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import WAY, Grid
 from importer.engine.tuning.sampling import Sample
+from importer.engine.units import GIB
 from importer.models import Lab, Target
 
 # The problem of a way without rates.
 NEVER = {"own server, 8 partitions, 8 sessions, 8 pool instances": "It has no <such> variable."}
+
+PLACE = Place(8, 64 * GIB, "MySQL", (5, 5, 8))
 
 
 def result(*, eight: float, date: str = "2026-11-26", failed: Mapping[str, str] | None = None) -> ExperimentResult:
@@ -36,7 +40,7 @@ def result(*, eight: float, date: str = "2026-11-26", failed: Mapping[str, str] 
         seed=7,
         command="millrace experiment run",
     )
-    return ExperimentResult(experiment, conditions, rates, {**NEVER, **(failed or {})}, {})
+    return ExperimentResult(experiment, conditions, rates, {**NEVER, **(failed or {})}, {}, PLACE)
 
 
 def reported(target: Target, *, status: str = "done", **values: Any) -> Lab:

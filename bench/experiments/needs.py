@@ -1,0 +1,51 @@
+"""The conditions of the articles that their claims depend on, and whether they hold where an experiment ran."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bench.experiments.variants import PART_OF_MEMORY
+from importer.engine.units import GIB
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an experiment ran: the cores and the bytes of memory of the machine, and the server."""
+
+    cores: int
+    memory: int
+    flavour: str
+    release: tuple[int, ...]
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Place":
+        """The place of a record, as dataclasses.asdict wrote it."""
+        return cls(**{**value, "release": tuple(value["release"])})
+
+
+@dataclass(frozen=True)
+class Need:
+    """A condition that a claim depends on: `words` for people, and whether it `holds` in a place."""
+
+    words: str
+    holds: Callable[[Place], bool]
+
+
+def cores(count: int) -> Need:
+    """A machine with so many cores."""
+    return Need(f"{count} cores", lambda place: place.cores >= count)
+
+
+def pool(gib: int) -> Need:
+    """Memory for a buffer pool of so many GiB. A private server gets a part of the machine's memory."""
+    least = PART_OF_MEMORY * gib
+    return Need(f"{least} GiB of memory for a buffer pool of {gib}", lambda place: place.memory >= least * GIB)
+
+
+INDEX_LOCK = Need(
+    "a server with one lock for each index, MySQL 5.5",
+    lambda place: place.flavour == "MySQL" and place.release < (5, 6),
+)
+# No report knows these two about its place, so nothing is judged that depends on them.
+MAGNETIC = Need("a magnetic disk, and a report that knows of it", lambda _: False)
+GIGABIT = Need("a link whose measured round trip is at most 0.1 ms: the relay adds about 3 ms", lambda _: False)

@@ -1,0 +1,68 @@
+"""Every claim of the five articles has its row and its conditions; what was measured can be judged again."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench.experiments import needs
+from bench.experiments.claims import SERVERS, page, read_records
+from bench.experiments.experiment import Claim
+from bench.experiments.needs import Place
+from bench.experiments.published.registry import EXPERIMENTS
+from bench.experiments.report import markdown, read_record, record
+from bench.experiments.verdicts import AGREES, NOT_COMPARABLE, judge_claim
+from importer.engine.units import GIB
+from tests.bench.experiments.test_experiment import ALIKE, rates
+from tests.dashboard.lab.reports import result
+
+FOLDER = Path("docs/experiments")
+# How many claims each article has, in the order of the experiments.
+CLAIMS = {"methods": 6, "bulks": 6, "naive": 9, "partitions": 4, "records": 10}
+HERE = Place(2, 24 * GIB, "MySQL", (9, 7, 4))
+
+
+@pytest.mark.parametrize(("letter", "name"), list(zip("abcde", CLAIMS, strict=True)))
+def test_every_claim_of_an_article_has_its_row(letter, name):
+    numbers = [f"{letter}{number}" for number in range(1, CLAIMS[name] + 1)]
+    declared = {each.number for each in EXPERIMENTS[name].claims if each.number}
+    assert declared == set(numbers)
+    rows = [line for line in (FOLDER / "claims.md").read_text().splitlines() if line.startswith("| ")]
+    assert all(any(row.startswith(f"| {number} |") for row in rows) for number in numbers)
+
+
+def test_the_pages_say_what_the_records_and_the_claims_of_today_give():
+    results = read_records(FOLDER)
+    assert len(results) == len(EXPERIMENTS) * len(SERVERS)
+    assert (FOLDER / "claims.md").read_text() == page(results)
+    for (name, server), each in results.items():
+        measured = each.experiment.only({*each.rates, *each.failed, each.experiment.baseline})
+        report = markdown(replace(each, experiment=measured), f"{name}-{server}.svg")
+        assert (FOLDER / f"{name}-{server}.md").read_text() == report, f"python -m bench.experiments --judge: {name}"
+
+
+def test_a_record_holds_all_that_a_verdict_needs():
+    measured = result(eight=1_500.0, failed={"16 partitions, 8 sessions": "A deadlock."})
+    assert read_record(record(measured)) == measured
+
+
+@pytest.mark.parametrize(
+    ("need", "place"),
+    [
+        (needs.cores(8), replace(HERE, cores=8)),
+        (needs.pool(8), replace(HERE, memory=32 * GIB)),
+        (needs.INDEX_LOCK, replace(HERE, release=(5, 5, 8))),
+        (needs.INDEX_LOCK, None),
+    ],
+)
+def test_a_claim_has_no_verdict_without_its_conditions(need, place):
+    claim = Claim("ahead", "own", "other", least=1.0, needs=(need,))
+    judged = judge_claim(ALIKE, claim, rates(2.0, 2.0), place=HERE)
+    assert (judged.verdict, judged.why) == (NOT_COMPARABLE, f"it needs {need.words}")
+    assert judge_claim(ALIKE, claim, rates(2.0, 2.0), place=place).verdict == AGREES
+
+
+def test_a_claim_that_no_way_measures_says_why_and_stays_out_of_reports():
+    claim = Claim("it spins", unmeasured="nothing counts it")
+    assert judge_claim(ALIKE, claim, {}).why == "nothing counts it"
+    assert replace(ALIKE, claims=(claim,)).only({"own", "other"}).claims == ()
