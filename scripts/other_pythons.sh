@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests of what depends on Python itself (records, formats, reading, doors) on other Pythons than that of .venv:
-# the system's own, and the newest supported one that is here. Each gets an environment of its own, such as .venv-3.13.0.
+# the system's own, that of the path, and the newest supported one that is here. Each gets an environment of its own, such
+# as .venv-3.13.0.
 #
 # PYTHONS  the Pythons to run on, instead of those found
 set -euo pipefail
@@ -22,10 +23,8 @@ newest() {
 run_on() {
   local version venv
   version=$(version_of "$1") || { echo "Left out: $1 does not run."; return 0; }
-  if [ "$version" = "$(version_of .venv/bin/python)" ]; then
-    echo "Left out: $1 is the Python of all other tests, $version."
-    return 0
-  fi
+  case " $known " in *" $version "*) echo "Left out: $1 is $version, on which the tests have run."; return 0 ;; esac
+  known+=" $version"
   venv=.venv-$version
   VENV=$venv PYTHON=$1 scripts/setup.sh tests
   echo "On Python $version:"
@@ -33,4 +32,6 @@ run_on() {
     tests/engine/source/records tests/engine/source/formats tests/reading/test_cases.py tests/importer/formats/test_doors.py
 }
 
-for python in ${PYTHONS:-/usr/bin/python3 $(newest)}; do run_on "$python"; done
+# The versions that need no further run: all other tests run on the first one.
+known=$(version_of .venv/bin/python)
+for python in ${PYTHONS:-/usr/bin/python3 python3 $(newest)}; do run_on "$python"; done
