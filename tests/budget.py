@@ -39,7 +39,7 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_867),
-    Part("importer/engine", (".py",), 43_702),
+    Part("importer/engine", (".py",), 43_710),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 43_353, without=("importer/engine",)),
     Part("dashboard", (".py",), 20_689),
@@ -47,7 +47,7 @@ BUDGET = (
     Part("templates", (".html", ".txt"), 4_724),
     Part("static", (".js", ".css"), 6_049, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_749),
-    Part("scripts", (".py", ".sh"), 898),
+    Part("scripts", (".py", ".sh"), 903),
     Part("tests", (".py", ".js", ".ts", ".go"), 85_167),
 )
 

@@ -13,6 +13,10 @@ from importer.engine.mysql.quoting import quote_name, quote_table
 
 # What is found for a text that no row has, and that several rows have: no numbers.
 NONE, SEVERAL = "", "?"
+# Characters of a number in a variable, with a blank before the longest one. Numbers stand before their texts, so that
+# one LOCATE() finds both: SUBSTRING_INDEX() takes 6 µs on MariaDB. It is 0 for a text that is not there, and what is
+# that far before the first character are the blanks at the end.
+WIDTH = 21
 # Variables that one statement sets.
 AT_ONCE = 256
 # Texts in a variable, about.
@@ -30,23 +34,27 @@ def set_lookups(connection: Connection, lookups: Iterable[Lookup]) -> None:
         weights = _weights(quote_name(each.column), each)
         rows = fetch_all(
             connection,
-            f"SELECT CRC32(weights) % {each.buckets}, HEX(weights), IF(COUNT(*) = 1, MIN(number), '{SEVERAL}')"
-            f" FROM (SELECT {weights} AS weights, {quote_name(each.key)} AS number"
-            f" FROM {quote_table(each.database, each.table)} WHERE {quote_name(each.column)} IS NOT NULL) AS named"
-            " GROUP BY weights",
+            f"SELECT CRC32({weights}) % {each.buckets}, HEX({weights}), {quote_name(each.key)}"
+            f" FROM {quote_table(each.database, each.table)} WHERE {quote_name(each.column)} IS NOT NULL",
         )
         execute(connection, "COMMIT")  # The transaction of a chunk begins later.
-        held: list[list[str]] = [[] for _ in range(each.buckets)]
+        held: list[dict[str, object]] = [{} for _ in range(each.buckets)]
         for bucket, key, number in rows:
-            held[int(bucket)].append(f"/{_text(key)}={_text(number)}")
+            texts, text = held[bucket], _text(key)
+            texts[text] = SEVERAL if text in texts else number
         for statement in _assignments(each, held):
             connection.query(statement.encode())
 
 
-def _assignments(lookup: Lookup, held: list[list[str]]) -> Iterator[str]:
+def _assignments(lookup: Lookup, held: list[dict[str, object]]) -> Iterator[str]:
     for low in range(0, len(held), AT_ONCE):
         part = enumerate(held[low : low + AT_ONCE], low)
-        yield "SET " + ", ".join(f"{_variable(lookup, at)} = _binary'{''.join(texts)}/'" for at, texts in part)
+        yield "SET " + ", ".join(f"{_variable(lookup, at)} = _binary'{_value(texts)}'" for at, texts in part)
+
+
+def _value(texts: dict[str, object]) -> str:
+    """The value of a variable with these texts and their numbers."""
+    return "".join(f"{number:>{WIDTH}}/{text}/" for text, number in texts.items()) + " " * WIDTH
 
 
 def found(text: str, lookup: Lookup) -> str:
@@ -54,7 +62,7 @@ def found(text: str, lookup: Lookup) -> str:
     weights = _weights(text, lookup)
     variables = ", ".join(_variable(lookup, at) for at in range(lookup.buckets))
     bucket = f"ELT(1 + CRC32({weights}) % {lookup.buckets}, {variables})"
-    return f"SUBSTRING_INDEX(SUBSTRING_INDEX({bucket}, CONCAT('/', HEX({weights}), '='), -1), '/', 1)"
+    return f"LTRIM(SUBSTR({bucket}, LOCATE(CONCAT('/', HEX({weights}), '/'), {bucket}) - {WIDTH}, {WIDTH}))"
 
 
 def _weights(text: str, lookup: Lookup) -> str:
