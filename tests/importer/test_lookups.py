@@ -88,6 +88,21 @@ def test_a_column_of_another_character_set_takes_no_other_letter_for_a_question_
     assert [*reasons_of(job).values()] == ["No row of team has the old 'Ł'."]
 
 
+def test_a_row_without_a_number_is_none_and_the_longest_number_is_whole(target, tmp_path: Path):
+    longest = 2**64 - 1
+    run_sql(
+        target.address,
+        "CREATE TABLE site (number BIGINT UNSIGNED UNIQUE, name VARCHAR(9))",
+        f"INSERT INTO site VALUES (NULL, 'new'), ({longest}, 'old')",
+        "CREATE TABLE visit (id INT PRIMARY KEY, team_id BIGINT UNSIGNED, FOREIGN KEY (team_id) REFERENCES site (number))",
+    )
+    path = tmp_path / "visits.csv"
+    path.write_text("id,team\n1,old\n2,new\n")
+    job = run(import_of(path, target, "visit", request_of("site.name", options=Options(on_error="reject"))))
+    assert rows_of(target.address, "SELECT id, team_id FROM visit") == [(1, longest)]
+    assert list(reasons_of(job)) == [2]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -54,7 +54,7 @@ def _assignments(lookup: Lookup, held: list[dict[str, object]]) -> Iterator[str]
 
 def _value(texts: dict[str, object]) -> str:
     """The value of a variable with these texts and their numbers."""
-    return "".join(f"{number:>{WIDTH}}/{text}/" for text, number in texts.items()) + " " * WIDTH
+    return "".join(f"{_text(number):>{WIDTH}}/{text}/" for text, number in texts.items()) + " " * WIDTH
 
 
 def found(text: str, lookup: Lookup) -> str:
