@@ -28,8 +28,8 @@ _NUMBERS_APART = re.compile(rb"(?![0-9]{1,3}(?: [0-9]{3})+\Z)%s(?: +%s)+" % (_NU
 _SINGLE_QUOTED = re.compile(rb"(?:^|[,;\t|] ?)'[^'\r\n]*'(?=[,;\t|\r\n])", re.MULTILINE)
 
 
-def choose_line_end(readings: Readings, base: Dialect, names: Sequence[str], *, delimiter_stated: bool) -> str:
-    """The line end with which the sample, for columns of these names, can be read furthest: quotes may have others."""
+def choose_line_end(readings: Readings, base: Dialect, *, delimiter_stated: bool) -> str:
+    """The line end with which the sample can be read furthest: others may occur inside quotes."""
     if b"\r" not in readings.sample:
         return "\n"
     # A CR at the end may be the first half of a CR LF that is cut.
@@ -45,7 +45,7 @@ def choose_line_end(readings: Readings, base: Dialect, names: Sequence[str], *, 
 
     if not lf:  # Values may have a CR.
         return "\r" if any(len(each.rows) > 1 for each in read("\r")) else "\n"
-    furthest = partial(max, key=lambda each: weight(each, "line end", names))
+    furthest = partial(max, key=lambda each: weight(each, "line end"))
     single = furthest(furthest(read(each)) for each in ("\n", "\r\n", "\r")).dialect.line_end
     return ANY_LINE_END if _any_is_better(read(ANY_LINE_END), read(single)) else single
 

@@ -138,7 +138,7 @@ class _Sniffer:
     def _with_line_end(self, base: Dialect) -> Dialect:
         if "line_end" in self.known:
             return base
-        line_end = choose_line_end(self.readings, base, self.names, delimiter_stated="delimiter" in self.known)
+        line_end = choose_line_end(self.readings, base, delimiter_stated="delimiter" in self.known)
         return replace(base, line_end=line_end)
 
     def _plain(self, base: Dialect) -> SampleReading | None:
