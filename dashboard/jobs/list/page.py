@@ -33,8 +33,8 @@ COMPUTED: dict[str, F | Expression | Subquery] = {
     "size": F("source__size"),
     "target_name": F("target__name"),
     "rows": ROWS_IN_TABLE,
-    # No database divides by 0.
-    "throughput": F("committed_bytes") / NullIf(F("loading_seconds"), Value(0.0)),
+    # No database divides by 0, and no bytes have no rate.
+    "throughput": NullIf(F("committed_bytes"), Value(0)) / NullIf(F("loading_seconds"), Value(0.0)),
     "seconds": F("total_seconds"),
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
     "method": KT("plan_json__method"),

@@ -56,7 +56,7 @@ def test_what_was_taken_back_and_what_others_had_changed(browser, overwritten, l
     assert f"Others had changed 12 rows since, which were {left}: id, name 0, <a>; 1, <a>;" in html
     assert "9, <a>; and others." in html
     assert 'id="job-restore"' not in html
-    assert "taken back" in browser.get(reverse("jobs")).text
+    assert "Restored</span>" in browser.get(reverse("jobs")).text
 
 
 def test_why_it_was_not_taken_back(browser):
