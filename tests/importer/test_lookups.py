@@ -94,7 +94,8 @@ def test_a_row_without_a_number_is_none_and_the_longest_number_is_whole(target, 
         target.address,
         "CREATE TABLE site (number BIGINT UNSIGNED UNIQUE, name VARCHAR(9))",
         f"INSERT INTO site VALUES (NULL, 'new'), ({longest}, 'old')",
-        "CREATE TABLE visit (id INT PRIMARY KEY, team_id BIGINT UNSIGNED, FOREIGN KEY (team_id) REFERENCES site (number))",
+        "CREATE TABLE visit (id INT PRIMARY KEY, team_id BIGINT UNSIGNED, FOREIGN KEY (team_id)"
+        " REFERENCES site (number))",
     )
     path = tmp_path / "visits.csv"
     path.write_text("id,team\n1,old\n2,new\n")
