@@ -17,6 +17,7 @@ from bench import application, settings
 from bench.experiments.experiment import FULL
 from bench.experiments.published.registry import EXPERIMENTS
 from bench.servers import servers_to_measure
+from importer.management.terminal.follow.held_ctrl_c import HeldCtrlC
 
 LONGEST_WAIT = 300  # seconds
 
@@ -37,19 +38,23 @@ def main() -> None:
         parser.error(f"There is no experiment {', '.join(sorted(unknown))}.")
     if not arguments.experiments and not arguments.judge:
         parser.error("Name an experiment, or give --judge.")
-    _run(arguments)
+    # From here on SIGTERM and SIGHUP interrupt as Ctrl-C does, so that no server is left.
+    HeldCtrlC().release()
+    state = application.set_up(arguments.folder)
+    try:
+        _run(arguments)
+    finally:
+        shutil.rmtree(state)
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    state = application.set_up(arguments.folder)
     from django.core.management import call_command
+
+    from bench.experiments.claims import write_pages
 
     call_command("migrate", interactive=False, verbosity=0)
     if arguments.experiments:
         _measure(arguments)
-    shutil.rmtree(state)
-    from bench.experiments.claims import write_pages
-
     write_pages(arguments.report)
 
 
