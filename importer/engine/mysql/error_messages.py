@@ -58,8 +58,8 @@ _DENIED = Meaning(
 CHECK_ACCOUNT = "Check user name and password."
 # The text of error 1044, which names the account as GRANT does, unlike those of 1045 and 1142 (both servers).
 _DATABASE_DENIED = re.compile(r"for user ('.*'@'.*') to database '(.+)'$")
-# What mode append needs in the database of its table; it makes the ledger.
-RIGHTS = "INSERT, SELECT, CREATE"
+# What an account needs in a database for every mode: staging tables, new tables, and keys that are built after a load.
+RIGHTS = "INSERT, SELECT, UPDATE, DELETE, CREATE, ALTER, DROP"
 # The server's text names the file. What a transaction writes for the binary log is in tmpdir until its COMMIT.
 _NOT_WRITTEN = Meaning(
     "",

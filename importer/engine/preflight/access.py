@@ -54,7 +54,7 @@ def no_database(connection: Connection, address: Address) -> Finding:
     The database is missing, or the account may not use it. The server tells only some accounts which of the two it is.
     """
     name = quote_name(address.database)
-    fix = grant(connection, ["INSERT", "SELECT", "CREATE"], address.database, account(connection))
+    fix = grant(connection, [error_messages.RIGHTS], address.database, account(connection))
     return Finding(
         "sign_in",
         "fail",
@@ -180,6 +180,6 @@ def excess_privileges(subject: Subject) -> Finding:
         "warn",
         f"The account has privileges on the whole server ({', '.join(excess)}) that loading does not need.",
         f"CREATE USER {own} IDENTIFIED BY '<password>';\n"
-        f"{grant(subject.connection, ['INSERT', 'SELECT', 'CREATE'], subject.address.database, own)}\n"
+        f"{grant(subject.connection, [error_messages.RIGHTS], subject.address.database, own)}\n"
         "Then use that account in the target.",
     )

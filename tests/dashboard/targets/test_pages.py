@@ -9,6 +9,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from importer.engine.errors import TargetUnreachable
+from importer.engine.mysql.error_messages import RIGHTS
 from importer.engine.mysql.sign_in.reasons import REASON_HIDDEN
 from importer.models import Schedule, SourceConnection, Target
 from tests import people
@@ -333,3 +334,8 @@ def test_a_server_without_tls_is_one_click_and_the_password_away_from_working(br
 def test_an_unknown_tls_setting_in_the_address_chooses_nothing(browser, target):
     page = browser.get(reverse("target", args=[target.pk]) + "?tls=none")
     assert page.context["form"]["tls"].value() == "off"
+
+
+def test_a_new_target_needs_the_rights_that_a_check_advises(browser):
+    page = browser.get(reverse("target_new")).content.decode()
+    assert f"GRANT {RIGHTS} ON" in " ".join(page.split())

@@ -9,6 +9,7 @@ import pytest
 from importer.engine.errors import TargetProblem, TargetUnreachable
 from importer.engine.load.methods import load_data_local
 from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
+from importer.engine.mysql.error_messages import RIGHTS
 from importer.engine.mysql.sign_in.encryption import TlsRequired
 from tests.engine.loads import rows_of, run_sql
 from tests.targets import TestServer
@@ -38,7 +39,7 @@ class TestConnect:
         with pytest.raises(TargetProblem, match="error 1044") as refused, connect(poor):
             pass
         pattern = database.database.replace("_", "\\_")
-        assert refused.value.advice == f"GRANT INSERT, SELECT, CREATE ON `{pattern}`.* TO '{poor.user}'@'%';"
+        assert refused.value.advice == f"GRANT {RIGHTS} ON `{pattern}`.* TO '{poor.user}'@'%';"
         server.run(refused.value.advice)
         assert rows_of(poor, "SELECT 1") == [(1,)]
 

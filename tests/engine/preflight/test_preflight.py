@@ -11,7 +11,7 @@ import pytest
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all, kill
-from importer.engine.mysql.error_messages import MEANINGS, is_lost
+from importer.engine.mysql.error_messages import MEANINGS, RIGHTS, is_lost
 from importer.engine.preflight import access, server_settings
 from importer.engine.preflight import check as preflight_check
 from importer.engine.preflight.check import check
@@ -219,6 +219,7 @@ class TestPrivileges:
         assert finding.status == "warn"
         assert "SUPER, FILE" in finding.message
         assert "CREATE USER 'millrace'@" in finding.fix
+        assert f"GRANT {RIGHTS} ON" in finding.fix
 
 
 class TestServerSettings:
