@@ -7,7 +7,6 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -84,8 +83,4 @@ def _schedules() -> list[dict[str, Any]]:
     due = every.exclude(pk__in=attention).order_by("paused", F("next_due_at").asc(nulls_last=True), "name")
     first += due[: MOST_SCHEDULES - len(first)]
     marks = strips(first)
-    now = timezone.now()
-    return [
-        {"schedule": each, "marks": marks[each.pk], "overdue": bool(each.next_due_at and each.next_due_at < now)}
-        for each in first
-    ]
+    return [{"schedule": each, "marks": marks[each.pk]} for each in first]

@@ -27,10 +27,11 @@ MOST_UPCOMING = 50_000  # a due time a minute for a month
 
 @dataclass(frozen=True)
 class Day:
-    """A day in the schedule's zone: the number of runs by status, and of due times to come."""
+    """A day in the schedule's zone: the number of runs by status, and of due times past without a run, and to come."""
 
     date: date
     runs: Counter[str]
+    overdue: int
     to_come: int
     today: bool
 
@@ -53,7 +54,8 @@ class Month:
 def month(schedule: Schedule, text: str) -> Month:
     """The calendar of the month in `text`, as 2026-11; of the present month in the schedule's zone for other text."""
     zone = zone_named(schedule.zone)
-    today = timezone.now().astimezone(zone).date()
+    now = timezone.now()
+    today = now.astimezone(zone).date()
     first = _first_day(text) or today.replace(day=1)
     after = (first + timedelta(days=32)).replace(day=1)
     since, until = _begin(first, zone), _begin(after, zone)
@@ -64,12 +66,12 @@ def month(schedule: Schedule, text: str) -> Month:
     for pk, due_at, *end in ends:
         words = SETTLED if pk in later else words_of_run(*end)
         runs.setdefault(due_at.astimezone(zone).date(), Counter())[words] += 1
-    to_come = Counter(each.astimezone(zone).date() for each in _upcoming(schedule, until))
+    due = Counter((each.astimezone(zone).date(), each < now) for each in _upcoming(schedule, until))
 
     def shown(day: date) -> Day | None:
         if day.month != first.month:
             return None
-        return Day(day, runs.get(day, Counter()), to_come[day], day == today)
+        return Day(day, runs.get(day, Counter()), due[day, True], due[day, False], day == today)
 
     weeks = [list(map(shown, week)) for week in calendar.Calendar().monthdatescalendar(first.year, first.month)]
     return Month(first, weeks, f"{first - timedelta(days=1):%Y-%m}", f"{after:%Y-%m}")

@@ -46,15 +46,15 @@ def schedule(request: HttpRequest, pk: int) -> HttpResponse:
 def page_state(current: Schedule, now: datetime) -> str:
     """A token of what the page shows: with an equal token, nothing has changed.
 
-    An import by hand may settle a run. The calendar changes with the day, and the time until a run is tried again with
-    the minute.
+    An import by hand may settle a run. The calendar changes with the day, the time until a run is tried again with
+    the minute, and what is next once it is overdue.
     """
     newest = current.runs.order_by("-pk").values_list("pk", "version").first()
     later = run_sequels(current.runs.order_by("-due_at", "-pk").values_list("pk", flat=True)[:PAGE_RUNS])
     settled = ".".join(f"{pk}-{its.how}-{its.job}" for pk, its in sorted(later.items()))
     under_way = list(current.runs.filter(finished_at=None).values_list("version", flat=True))
     moment = now.astimezone(_zone(current)).strftime("%Y%m%d%H%M" if under_way else "%Y%m%d")
-    return f"{current.version}.{newest}.{sum(under_way)}.{moment}.{settled}"
+    return f"{current.version}.{newest}.{sum(under_way)}.{moment}.{settled}.{current.overdue}"
 
 
 def _zone(current: Schedule) -> tzinfo:

@@ -1,8 +1,11 @@
 """A schedule, which imports files on its own; its runs, and the files that these discovered."""
 
+from datetime import timedelta
+
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
+from django.utils import timezone
 
 from importer.models.checked_save import Named
 from importer.models.job import ImportJob
@@ -106,6 +109,12 @@ class Schedule(Named, ImportRecipe, WithStarters):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def overdue(self) -> bool:
+        """Whether its next run should have begun a minute ago or earlier: no process works on schedules."""
+        late = timezone.now() - timedelta(minutes=1)
+        return self.trigger != self.Trigger.ARRIVAL and bool(self.next_due_at and self.next_due_at < late)
 
 
 class ScheduleRun(models.Model):

@@ -180,6 +180,25 @@ class TestPage:
         shown = browser.get(reverse("schedule", args=[made.pk]), {"month": after}).content.decode()
         assert shown.count("1 due") >= 28
 
+    def test_what_should_have_begun_is_overdue_in_each_place(self, browser, made):
+        shown = [browser.get(reverse(name)).content.decode() for name in ("home", "schedules")]
+        assert ["as due <time" in each for each in shown] == [False, False]
+        address = reverse("schedule", args=[made.pk])
+        seen = browser.get(address).context["seen"]
+        Schedule.objects.update(next_due_at=timezone.now() - timedelta(days=2))
+        assert "Was due <time" in browser.get(reverse("home")).content.decode()
+        assert "was due <time" in browser.get(reverse("schedules")).content.decode()
+        page = browser.get(address, {"seen": seen}, headers={"HX-Request": "true"}).content.decode()
+        assert '<h2 class="subheader">Was due</h2>' in page
+        day = f"{timezone.now() - timedelta(days=2):%Y-%m}"
+        assert "1 overdue" in browser.get(address, {"month": day}).content.decode()
+
+    def test_a_warning_on_its_settings_stands_beside_them_and_not_among_what_has_happened(self, browser, made):
+        Schedule.objects.update(trigger="arrival")
+        page = browser.get(reverse("schedule", args=[made.pk])).content.decode()
+        assert page.count("so each search lists all of them") == 1
+        assert page.index("so each search lists all of them") > page.index("What it does")
+
     def test_nothing_is_sent_again_before_something_has_changed(self, browser, made):
         url, htmx = reverse("schedule", args=[made.pk]), {"HX-Request": "true"}
         seen = browser.get(url).context["seen"]
@@ -290,6 +309,7 @@ def test_a_run_and_missed_due_times_are_run_again_by_their_buttons(browser, made
     skipped = ScheduleRun.objects.create(**values | missed | {"moment": missed["due_at"]}, note="missed")
     page = browser.get(reverse("schedule", args=[made.pk])).content.decode()
     assert "<strong>2 due times were missed</strong>, from Tue 3 Mar, 02:30 to Wed 4 Mar, 02:30." in page
+    assert page.count("Run now</button>") == page.count("Catch up</button>") == 1
     assert "2 due times missed" in browser.get(reverse("schedules")).content.decode()
     for run, said in ((failed, "A run has begun."), (skipped, "2 runs have begun.")):
         answer = browser.post(reverse("run_again", args=[run.pk]), follow=True)
