@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.channels.form import ChannelForm
@@ -99,8 +100,10 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
     # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.
     stored = Channel.objects.get(pk=edited.pk) if edited.pk else None
     notices = list(stored.notifications.select_related("job", "run").order_by("-pk")[:MOST_SHOWN]) if stored else []
-    for each in notices:
+    waiting = Notification.objects.filter(channel=edited.pk, status=Notification.Status.WAITING)
+    held = list(waiting.exclude(problem="").order_by("-pk")[:1])  # The oldest goes first, and the others wait for it.
+    for each in [*notices, *held]:
         each.problem = told_problem(each)
     context: dict[str, Any] = {"form": form, "kind": kind_of(edited), "channel": stored, "notices": notices}
-    context["readable"] = readable(notices)
+    context |= {"readable": readable(notices), "held": held, "waiting": waiting.count(), "now": timezone.now()}
     return render(request, "channels/detail.html", context, status=422 if form.is_bound else 200)

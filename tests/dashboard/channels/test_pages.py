@@ -1,6 +1,7 @@
 """Channels: for staff alone; made, tested, switched and deleted, with what became of their messages."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -238,3 +239,23 @@ def test_messages_are_shown_with_their_state_and_one_that_was_given_up_can_be_se
     staff.post(reverse("notice_again", args=[lost.pk]))
     lost.refresh_from_db()
     assert (lost.status, lost.attempts) == ("waiting", 0)
+
+
+def test_why_messages_wait_is_said_first_also_for_those_after_the_oldest(staff):
+    channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org")
+    address = reverse("channel", args=[channel.pk])
+    due = timezone.now() - timedelta(days=4)
+    for number in range(25):
+        Notification.objects.create(
+            channel=channel, event="failed", payload={"title": "orders failed", "what": "No."}, once=str(number),
+            next_at=due, attempts=int(not number), problem="" if number else "No mail server is set.",
+        )  # fmt: skip
+    page = page_of(staff.get(address))
+    said = "<strong>25 messages wait.</strong> No mail server is set."
+    assert page.index(said) < page.index('class="card"')
+    Notification.objects.filter(pk__gt=Notification.objects.earliest("pk").pk).delete()
+    page = page_of(staff.get(address))
+    assert "<strong>1 message waits.</strong>" in page
+    assert "Was due <time" in page
+    Notification.objects.update(status="sent", sent_at=due)
+    assert "message waits" not in page_of(staff.get(address))
