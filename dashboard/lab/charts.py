@@ -23,15 +23,20 @@ def lab_charts(lab: Lab) -> dict[str, Any]:
 
     `curves`: for each numeric setting {"setting", "label", "values", "unit", "lines", "says"}; a line is
     {"name", "points": [{"at", "y", "low", "high", "runs"}]}. `unit` is "rows/s", or "times" the rate of the fewest
-    sessions. `shares`: for each value of a setting, its rate as a share of the best one. Rates are rows per second.
+    sessions; `says` is empty while too few rounds tell nothing apart. `shares`: for each value of a setting, its rate
+    as a share of the best one. Rates are rows per second.
     """
     outcome = labs.outcome(lab)
     measured = [(labs.whole(lab, each["settings"]), Measured(0, tuple(each["rates"]))) for each in outcome["ranking"]]
+    advice = outcome["recommendation"]
+    verdict = bool(advice) and advice["confidence"] != "none"
     apart = _telling_apart([labs.whole(lab, each) for each in lab.combinations])
     return {
         "bars": [_bar(lab, each, apart) for each in outcome["ranking"][:MOST_BARS]],
         "curves": [
-            _chart(name, drawn) for name in NUMBERS if name in lab.grid.values and (drawn := curves(name, measured))
+            _chart(name, drawn, verdict=verdict)
+            for name in NUMBERS
+            if name in lab.grid.values and (drawn := curves(name, measured))
         ],
         "shares": [each for name in lab.grid.values if (each := _shares(name, curves(name, measured)))],
     }
@@ -57,7 +62,7 @@ def _bar(lab: Lab, ranked: dict[str, Any], apart: Sequence[str]) -> dict[str, An
     }
 
 
-def _chart(name: str, drawn: list[Curve]) -> dict[str, Any]:
+def _chart(name: str, drawn: list[Curve], *, verdict: bool) -> dict[str, Any]:
     values = sorted({point.value for curve in drawn for point in curve.points}, key=lambda value: value or 0)
     times = name == SESSIONS
     return {
@@ -75,7 +80,7 @@ def _chart(name: str, drawn: list[Curve]) -> dict[str, Any]:
             }
             for curve in drawn
         ],
-        "says": _says(name, max(drawn, key=lambda curve: curve.best)),
+        "says": _says(name, max(drawn, key=lambda curve: curve.best)) if verdict else "",
     }
 
 

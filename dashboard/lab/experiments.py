@@ -16,6 +16,8 @@ MOST_REPORTS = 500
 FAILURES = {"Not measured": False, "Failed in some rounds": True}
 BADGES = {"agrees": "bg-green-lt", "disagrees": "bg-red-lt"}
 OTHER_BADGE = "bg-secondary-lt"
+# Of a way: why its rate is compared with nothing. The page says it once for all of them.
+NO_FIGURE = "the article has no figure"
 
 
 @require_safe
@@ -37,7 +39,11 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     if not lab.report_json:
         raise Http404
     document = lab.report_json
-    ways = [{**way, "badge": _badge(way["verdict"])} for way in document["ways"]]
+    without = {"verdict": "", "why": ""}
+    ways = [
+        {**way, "badge": _badge(way["verdict"])} | (without if way["why"] == NO_FIGURE else {})
+        for way in document["ways"]
+    ]
     claims = [{**claim, "badge": _badge(claim["verdict"])} for claim in document["claims"]]
     failed = [way for way in ways if way["failed"]]
     failures = {title: [way for way in failed if bool(way["rates"]) == rated] for title, rated in FAILURES.items()}

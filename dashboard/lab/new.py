@@ -89,6 +89,11 @@ class LabPreview:
         ]
 
     @property
+    def short_problem(self) -> str:
+        """The first sentence of the problem, for the bar at the bottom."""
+        return self.problem.what.partition(". ")[0].removesuffix(".") + "." if self.problem else ""
+
+    @property
     def left_out(self) -> list[tuple[str, list[str]]]:
         """The combinations that are left out, in words, by the reason."""
         by_reason: dict[str, list[str]] = {}
@@ -129,6 +134,16 @@ def _choices(request: HttpRequest) -> LabForm:
 
 
 def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
+    """The preview; while nobody has chosen a grid, with the first one that finds something out here."""
+    preview = _planned(choices, user)
+    if "grid" in choices.values or not preview.problem or preview.problem.option != "grid":
+        return preview
+    useful = (card.offer.name for card in preview.cards if card.expected and not card.why_not)
+    name = next(useful, None)
+    return _planned(LabForm({**choices.values, "grid": name}), user) if name else preview
+
+
+def _planned(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
     """Plan the import and estimate the cost of the lab; stops at the first Problem, which the preview keeps."""
     preview = LabPreview(choices)
     try:

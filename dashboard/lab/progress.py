@@ -104,6 +104,12 @@ class LabProgress:
         return sum(each.status not in (State.PENDING, State.RUNNING) for each in self.trials)
 
     @property
+    def unmeasured(self) -> list[tuple[str, int]]:
+        """The states of trials that are over without a result, each with their number."""
+        numbers = self.outcome["trials"]
+        return [(str(state), numbers[state]) for state in (State.FAILED, State.LEFT_OUT) if numbers[state]]
+
+    @property
     def best(self) -> dict[str, Any] | None:
         return self.ranking[0] if self.outcome["ranking"] else None
 

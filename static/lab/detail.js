@@ -5,6 +5,8 @@
   const ended = () => "ended" in pageState().dataset;
   const LINES = ["--lab-line-1", "--lab-line-2", "--lab-line-3", "--lab-line-4", "--lab-line-5"];
   const BAR_PIXELS = 26;
+  const LINE_PIXELS = 15;
+  const CHARACTER_PIXELS = 7;
 
   // --- bars: the median of each combination, and its runs as dots ---
   const canvas = document.getElementById("lab-bars");
@@ -20,7 +22,7 @@
         maintainAspectRatio: false,
         scales: {
           x: charts.axis({ ticks: { maxTicksLimit: 6, callback: charts.short } }),
-          y: charts.axis({ grid: { display: false }, ticks: { autoSkip: false, callback: (at) => cut(bars.short[at] ?? "") } }),
+          y: charts.axis({ grid: { display: false }, ticks: { autoSkip: false, callback: (at) => lines(bars.short[at] ?? "") } }),
         },
         plugins: {
           legend: { display: false },
@@ -36,17 +38,21 @@
     });
   }
   const tooltip = (point, rate) => `${point.datasetIndex ? "one run" : "median"}: ${charts.short(rate)} rows/s`;
-  // Shortens a name to about a third of the chart's width.
-  function cut(name) {
-    const most = Math.max(12, Math.floor(canvas.clientWidth / 21));
-    return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+  // A name in lines of whole words, each of a part of the chart's width.
+  function lines(name, width = canvas.clientWidth / 3) {
+    const most = Math.max(12, Math.floor(width / CHARACTER_PIXELS));
+    return name.split(" ").reduce((made, word) => {
+      const longer = made.length ? `${made.at(-1)} ${word}` : word;
+      return made.length && longer.length <= most ? [...made.slice(0, -1), longer] : [...made, word];
+    }, []);
   }
 
   function drawBars(combinations) {
     canvas.hidden = !combinations.length;
     document.getElementById("lab-bars-empty").hidden = combinations.length > 0;
     if (!combinations.length) return;
-    canvas.parentElement.style.height = `${combinations.length * BAR_PIXELS + 70}px`;
+    const most = Math.max(...combinations.map((each) => lines(each.short).length));
+    canvas.parentElement.style.height = `${combinations.length * Math.max(BAR_PIXELS, most * LINE_PIXELS + 6) + 70}px`;
     if (!bars) makeBars();
     bars.data.labels = combinations.map((each) => each.name);
     bars.data.datasets[0].data = combinations.map((each) => each.median);
@@ -77,13 +83,18 @@
           y: charts.axis({ ticks: { maxTicksLimit: 6, callback: (value) => (times ? `${value}×` : charts.short(value)) } }),
         },
         plugins: {
-          legend: { position: "bottom", labels: { boxWidth: 14, boxHeight: 2 } },
+          legend: { position: "bottom", labels: { boxWidth: 14, boxHeight: 2, generateLabels } },
           tooltip: { callbacks: { label: ({ dataset, raw }) => `${dataset.label}: ${amount(raw.y)}, ${amount(raw.low)} to ${amount(raw.high)}` } },
         },
       },
     });
     const amount = (value) => (times ? `${value.toFixed(2)}×` : `${charts.short(value)} rows/s`);
     return { card, chart };
+  }
+
+  function generateLabels(chart) {
+    const usual = Chart.defaults.plugins.legend.labels.generateLabels(chart);
+    return usual.map((each) => ({ ...each, text: lines(each.text, chart.width - 60) }));
   }
 
   function drawCurve(curve) {

@@ -58,6 +58,12 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     expect(page.locator("#lab-status")).to_contain_text("Done", timeout=60_000)
     expect(page.locator("#lab-bars")).to_be_visible()
     expect(page.locator(".lab-ranking tbody tr")).to_have_count(2)
+    # Its labels are whole, also where there is little room.
+    page.set_viewport_size({"width": 390, "height": 844})
+    labels = "Chart.getChart('lab-bars').scales.y.ticks.map((each) => each.label.join(' '))"
+    shorts = page.evaluate("fetch(document.getElementById('lab-live').dataset.charts).then((answer) => answer.json())")
+    assert page.evaluate(labels) == [each["short"] for each in shorts["bars"]]
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.locator(".lab-round a").last.click()
     expect(page.locator("#trial-4")).to_be_visible()
     page.get_by_role("link", name="Apply to an import").click()

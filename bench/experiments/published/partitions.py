@@ -88,7 +88,7 @@ PARTITIONED = Experiment(
         Claim("8 instances of the buffer pool matter", _of_instances(8, 8), _of_instances(8, 1), least=1.15,
               number="d2", needs=(needs.cores(8),)),
         Claim("single INSERTs are much slower", number="d3",
-              unmeasured="no way here sends single rows: a4 and c3 judge them against INSERTs and LOAD DATA"),
+              unmeasured="no way here sends single rows: the experiments methods and naive compare them with others"),
         Claim("sessions wait for each other 40 % of the processor's time in 5.1, 15 % in 5.5", number="d4",
               unmeasured="servers of today count no such waits: a profile of the server would show them"),
     ),

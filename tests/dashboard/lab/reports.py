@@ -38,7 +38,7 @@ def result(*, eight: float, date: str = "2026-11-26", failed: Mapping[str, str] 
         repeats=2,
         warm_up=False,
         seed=7,
-        command="millrace experiment run",
+        command="millrace experiment run partitions --target warehouse --size 4321 --repeats 2 --seed 7 --no-warm-up",
     )
     return ExperimentResult(experiment, conditions, rates, {**NEVER, **(failed or {})}, {}, PLACE)
 

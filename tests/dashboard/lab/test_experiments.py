@@ -62,6 +62,8 @@ def test_the_full_report_has_ways_claims_and_what_was_not_measured(admin_client)
     assert "own server, 8 partitions, 8 sessions, 8 pool instances It has no <such> variable." in shown
     assert "16 partitions, 8 sessions import: method=load_data_local" in shown
     assert "Failed in some rounds" not in shown
+    assert "To repeat it: millrace experiment run partitions --target warehouse" in shown
+    assert (shown.count("has no figure"), shown.count("no figure to compare")) == (2, 1)  # The rule has the other.
     assert "It agrees where our ratio is on the same side of 1" in shown
 
 

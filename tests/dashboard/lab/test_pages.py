@@ -73,14 +73,20 @@ class TestNew:
         assert f"{job.table} itself is neither read nor written." in page.replace("<code>", "").replace("</code>", "")
 
     def test_the_page_says_that_a_small_file_tells_no_chunk_sizes_apart_and_starts_nothing(self, browser, job):
-        page = text(browser.get(reverse("lab_new"), {"job": job.pk}))
+        page = text(browser.get(reverse("lab_new"), {"job": job.pk, "grid": "chunks"}))
         assert "With this file nothing is left to compare." in page
+        assert 'start-message">With this file nothing is left to compare.</span>' in page
         assert "chunk size 1 MiB, chunk size 4 MiB and chunk size 16 MiB give the same chunks" in page
         assert 'id="lab-start" disabled' in page
         # The suggested rows follow the grid; those that somebody has written stay.
         sent = {"job": job.pk, "grid": "commits", "rows": "123", "rows_suggested": "123"}
         assert f'name="rows" value="{ROWS}"' in text(browser.get(reverse("lab_new"), sent))
         assert 'name="rows" value="123"' in text(browser.get(reverse("lab_new"), sent | {"rows_suggested": "99"}))
+
+    def test_the_first_choice_that_finds_something_out_is_chosen_before_somebody_chooses(self, browser, job):
+        page = text(browser.get(reverse("lab_new"), {"job": job.pk}))
+        assert re.findall(r'name="grid" value="([^"]*)" checked', page) == ["indexes"]
+        assert 'id="lab-start" disabled' not in page
 
     def test_it_starts_as_it_was_asked_for(self, browser, job):
         requested = {
@@ -165,7 +171,10 @@ class TestWhileItRuns:
 
     def test_a_failed_one_tells_why_and_what_to_do(self, browser, target, path):
         ended = to_end(created_lab(target, path, SIZES, schema="nowhere"))
+        for number, state in enumerate(("failed", "left out", "left out")):
+            ended.trials.create(number=90 + number, round=1, combination=0, status=state)
         page = page_of(browser, ended)
+        assert '<span class="text-danger">1 failed</span>; <span>2 left out</span>; ' in page
         assert "nowhere" in page
         assert "What to do" in page
         assert f"{reverse('lab_new')}?lab={ended.pk}" in page
@@ -193,6 +202,9 @@ class TestResult:
         assert [len(bar["runs"]) for bar in drawn["bars"]] == [1] * len(said["ranking"])
         sizes = next(each for each in drawn["curves"] if each["setting"] == "chunk_bytes")
         assert {"4 KiB", "1 MiB"} <= set(sizes["values"])
+        # One round gives no verdict, and so no conclusion.
+        assert said["recommendation"]["confidence"] == "none"
+        assert {each["says"] for each in drawn["curves"]} == {""}
         assert reverse("lab", args=[ended.pk]) in text(browser.get(reverse("labs")))
         # Finals are told apart from the rounds before.
         assert "final" not in page.lower()
