@@ -113,6 +113,9 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => (button.textContent = label), 2000);
 });
 
+// <button data-print>: prints the page.
+document.addEventListener("click", (event) => event.target.closest("[data-print]") && print());
+
 // <button data-fill="ID" value="text">: enters the text in the field with that id.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-fill]");

@@ -45,6 +45,10 @@ def test_folders_and_files_are_listed_and_filtered(client, ann, connection):
     shown = page(client, connection)
     assert all(name in shown for name in ("2026-01.csv", "2026-02.csv", "daily & old"))
     assert "x [1].csv" not in shown
+    assert ['aria-label="Folder"' in each for each in (shown, page(client, connection, folder="daily & old"))] == [
+        False,
+        True,
+    ]
     assert "2026-01.csv" not in page(client, connection, pattern="*-02.csv")
     assert "daily & old/x [1].csv" in page(client, connection, folder="daily & old")
     assert reverse("new_from", args=[connection.pk]) in client.get(reverse("new_places")).content.decode()

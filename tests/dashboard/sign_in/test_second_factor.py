@@ -100,6 +100,8 @@ class TestApp:
     def test_removing_it_needs_the_password_and_ends_the_second_step(self, client, secret):
         other = Client()
         second_step(totp.code(secret), other)
+        asked = other.get(reverse("mfa_deactivate_totp"), follow=True).content.decode()
+        assert "Confirm that it is you" in asked
         assert "Remove the app" in confirm(other, "mfa_deactivate_totp").content.decode()
         other.post(reverse("mfa_deactivate_totp"))
         assert not Authenticator.objects.exists()
@@ -117,6 +119,10 @@ class TestRecoveryCodes:
         assert "Sign out" in second_step(codes[0])
         assert "Sign out" not in second_step(codes[0])
         assert "Sign out" in second_step(codes[1])
+
+    def test_they_can_be_copied_and_printed(self, client, codes):
+        page = client.get(reverse("mfa_view_recovery_codes")).content.decode()
+        assert all(each in page for each in ('data-copy="#recovery-codes"', "data-print"))
 
     def test_new_ones_replace_the_old(self, client, codes):
         client.post(reverse("mfa_generate_recovery_codes"))

@@ -54,6 +54,8 @@ class TestStorage:
             assert text in html
         assert all(each.title in html for each in policies.POLICIES.values())
         assert reverse("job_delete", args=[job.pk]) in html
+        assert "Each line is saved by its own button" in html
+        assert '<span class="text-danger">it does not answer</span>' in html
 
     def test_an_operator_sees_the_own_files_the_largest_first_and_nothing_else(self, client):
         olga, ole = operator("olga"), operator("ole")
