@@ -29,6 +29,7 @@ from importer.schedules.serialization import when
 
 PAGE_ROWS = 50
 MOST_OFFERED = 20
+MOST_LOOKED_AT = 200  # imports, of which the last of each kind is offered
 
 
 @require_safe
@@ -167,8 +168,11 @@ def _choose(request: HttpRequest) -> HttpResponse:
     connection = _connection(request)
     # A file of rejected rows comes once.
     complete = seen(COMPLETE_IMPORTS.filter(trial=None, rejects_of=None))
+    kinds: dict[tuple[int, str, str], ImportJob] = {}
+    for job in complete.select_related("target", "source").order_by("-pk")[:MOST_LOOKED_AT]:
+        kinds.setdefault((job.target_id, job.table, suggested_pattern(job.source.name)), job)
     context = {
-        "jobs": complete.select_related("target", "source").order_by("-pk")[:MOST_OFFERED],
+        "jobs": list(kinds.values())[:MOST_OFFERED],
         "presets": seen(MappingPreset.objects.select_related("target")),
         "and_connection": f"&connection={connection.pk}" if connection else "",
     }

@@ -143,6 +143,12 @@ class TestPreview:
         assert list(shown.context["jobs"]) == [good]
         assert f"job={taken_back.pk}" not in shown.text
 
+    def test_of_imports_alike_the_last_is_offered(self, browser):
+        first, *_, last = (make_job("succeeded", chunks=1, file_name=f"orders-{number}.csv") for number in range(3))
+        others = [make_job("succeeded", chunks=1, file_name="paid.csv"), make_job("succeeded", chunks=1, table="more")]
+        shown = browser.get(reverse("schedule_new")).context["jobs"]
+        assert (shown, first in shown) == ([*reversed(others), last], False)
+
     def test_half_of_a_form_is_no_problem(self, browser):
         shown = browser.get(reverse("schedule_preview"), {"trigger": "cron", "cron": ""}).content.decode()
         assert "Not chosen yet." in shown
