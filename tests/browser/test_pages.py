@@ -117,6 +117,15 @@ class TestKeyboard:
             assert fields.evaluate_all(bare) == []
 
 
+def test_a_row_that_is_a_link_looks_like_one(opened, jobs):
+    page = opened(reverse("schedule_new"), color_scheme="light")
+    row = page.locator("a.list-group-item-action").first
+    assert row.evaluate("each => getComputedStyle(each, '::after').content") == '"›"'
+    link = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--tblr-link-color')")
+    assert link == "#0b7285"
+    expect(row.locator(".fw-medium")).to_have_css("color", "rgb(11, 114, 133)")
+
+
 def test_no_page_scrolls_sideways(opened, jobs, live_server):
     page = opened("/")
     pk = {"job": jobs[-1].pk, "target": jobs[-1].target_id}
