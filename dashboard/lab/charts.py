@@ -72,7 +72,8 @@ def _chart(name: str, drawn: list[Curve], *, verdict: bool) -> dict[str, Any]:
         "unit": "times" if times else "rows/s",
         "lines": [
             {
-                "name": words(curve.other_settings) if curve.other_settings else label(name),
+                # Short, as the names of the bars: a legend does not break its lines.
+                "name": ", ".join(value_words(*each) for each in curve.other_settings.items()) or label(name),
                 "points": [
                     _point(point, values.index(point.value), curve.points[0].measured.median if times else 1)
                     for point in curve.points

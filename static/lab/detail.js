@@ -6,7 +6,6 @@
   const LINES = ["--lab-line-1", "--lab-line-2", "--lab-line-3", "--lab-line-4", "--lab-line-5"];
   const BAR_PIXELS = 26;
   const LINE_PIXELS = 15;
-  const CHARACTER_PIXELS = 7;
 
   // --- bars: the median of each combination, and its runs as dots ---
   const canvas = document.getElementById("lab-bars");
@@ -38,9 +37,9 @@
     });
   }
   const tooltip = (point, rate) => `${point.datasetIndex ? "one run" : "median"}: ${charts.short(rate)} rows/s`;
-  // A name in lines of whole words, each of a part of the chart's width.
-  function lines(name, width = canvas.clientWidth / 3) {
-    const most = Math.max(12, Math.floor(width / CHARACTER_PIXELS));
+  // A name in lines of whole words, each about a third of the chart's width.
+  function lines(name) {
+    const most = Math.max(12, Math.floor(canvas.clientWidth / 21));
     return name.split(" ").reduce((made, word) => {
       const longer = made.length ? `${made.at(-1)} ${word}` : word;
       return made.length && longer.length <= most ? [...made.slice(0, -1), longer] : [...made, word];
@@ -83,18 +82,13 @@
           y: charts.axis({ ticks: { maxTicksLimit: 6, callback: (value) => (times ? `${value}×` : charts.short(value)) } }),
         },
         plugins: {
-          legend: { position: "bottom", labels: { boxWidth: 14, boxHeight: 2, generateLabels } },
+          legend: { position: "bottom", labels: { boxWidth: 14, boxHeight: 2 } },
           tooltip: { callbacks: { label: ({ dataset, raw }) => `${dataset.label}: ${amount(raw.y)}, ${amount(raw.low)} to ${amount(raw.high)}` } },
         },
       },
     });
     const amount = (value) => (times ? `${value.toFixed(2)}×` : `${charts.short(value)} rows/s`);
     return { card, chart };
-  }
-
-  function generateLabels(chart) {
-    const usual = Chart.defaults.plugins.legend.labels.generateLabels(chart);
-    return usual.map((each) => ({ ...each, text: lines(each.text, chart.width - 60) }));
   }
 
   function drawCurve(curve) {

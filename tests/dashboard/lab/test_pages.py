@@ -202,6 +202,7 @@ class TestResult:
         assert [len(bar["runs"]) for bar in drawn["bars"]] == [1] * len(said["ranking"])
         sizes = next(each for each in drawn["curves"] if each["setting"] == "chunk_bytes")
         assert {"4 KiB", "1 MiB"} <= set(sizes["values"])
+        assert {each["name"] for each in sizes["lines"]} <= {"1", "2", "4"}
         # One round gives no verdict, and so no conclusion.
         assert said["recommendation"]["confidence"] == "none"
         assert {each["says"] for each in drawn["curves"]} == {""}
