@@ -40,8 +40,9 @@ class Heading:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value in short form; `words` is the value with its unit."""
+    """A value in short form, under its column's `heading`; `words` is the value with its unit."""
 
+    heading: str
     text: str
     words: str
     is_number: bool
@@ -114,7 +115,7 @@ def _line(row: Row, names: Iterable[str], fastest: set[int], pages: set[int]) ->
 
 
 def _cell(name: str, value: Value | None) -> Cell:
-    return Cell(short(name, value), in_words(name, value), FACTS[name].kind.is_number)
+    return Cell(title(name), short(name, value), in_words(name, value), FACTS[name].kind.is_number)
 
 
 def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:

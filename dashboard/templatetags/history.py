@@ -63,4 +63,4 @@ def cells(of: tuple[Cell, ...]) -> SafeString:
 def _cell(cell: Cell) -> str:
     number = ' class="number"' if cell.is_number else ""
     words = f' title="{escape(cell.words)}"' if cell.words != cell.text else ""
-    return f"<td{number}{words}>{escape(cell.text)}</td>"
+    return f'<td{number}{words} data-label="{escape(cell.heading)}">{escape(cell.text)}</td>'

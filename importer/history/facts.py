@@ -102,7 +102,7 @@ FILE = _of(
     ("file", "File", Kind.TEXT),
     ("file_bytes", "File size", Kind.BYTES),
     ("data_bytes", "Size of the rows", Kind.BYTES),
-    ("rows", "Rows", Kind.NUMBER),
+    ("rows", "Rows in the file", Kind.NUMBER),
     ("row_bytes", "Mean row", Kind.BYTES),
     ("fields", "Fields", Kind.NUMBER),
     ("loaded_columns", "Columns loaded", Kind.NUMBER),

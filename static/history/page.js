@@ -185,7 +185,8 @@
     chart?.destroy();
     const config = { settings, time, phases }[drawn.kind](drawn);
     for (const set of config.data.datasets) {
-      const own = colour(`--history-${drawn.inOrder ? "" : "word-"}${1 + (set.group % (drawn.inOrder ? 6 : 7))}`);
+      // Few groups in order are as far apart as the colours go.
+      const own = colour(drawn.inOrder ? `--history-${1 + Math.round((5 * set.group) / Math.max(1, drawn.groups.length - 1))}` : `--history-word-${1 + (set.group % 7)}`);
       set.borderColor = own;
       set.backgroundColor = set.spread || drawn.kind === "phases" ? own : `${own}80`;
     }

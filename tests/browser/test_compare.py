@@ -24,7 +24,7 @@ def test_two_imports_then_a_third_then_what_is_the_same(page: Page):
     page.get_by_role("link", name="Compare with the one before").click()
     cards = page.locator(".compare-verdicts > li")
     expect(cards).to_have_count(2)
-    expect(page.get_by_role("region", name="Facts that differ")).to_contain_text("Rows")
+    expect(page.get_by_role("region", name="Facts that differ")).to_contain_text("Rows in the file")
     # The chart is drawn; its figures stand in the table.
     expect(page.locator("#compare-chart")).to_have_attribute("width", re.compile(r"\d{2,}"))
     expect(page.get_by_role("region", name="Timings in figures")).to_contain_text("Rows a second")

@@ -90,6 +90,26 @@ def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
     page.wait_for_url(re.compile(r"compare/\?jobs=\d+&jobs=\d+"))
 
 
+def test_two_groups_in_order_have_the_first_and_the_last_colour(opened):
+    list(seed(20, 1, tables=1))
+    JobFact.objects.filter(name="parallelism", number__gt=1).update(number=2)
+    page = opened(reverse("history"))
+    drawn(page)
+    sets = "Chart.getChart(document.querySelector('.history-canvas canvas')).data.datasets"
+    colours = f"[...new Set({sets}.map((each) => each.borderColor))]"
+    ends = "[1, 6].map((n) => getComputedStyle(document.documentElement).getPropertyValue(`--history-${n}`).trim())"
+    assert page.evaluate(colours) == page.evaluate(ends)
+
+
+def test_imports_are_cards_on_a_phone_that_can_be_sorted(opened, told):
+    page = opened(reverse("history"), viewport={"width": 390, "height": 844})
+    rate = page.locator(".history-imports td[data-label='Rows/s']:visible").first
+    assert rate.bounding_box()["x"] + rate.bounding_box()["width"] <= 390
+    page.get_by_role("link", name="Rows in the file").click()
+    page.wait_for_url(re.compile("sort=-rows"))
+    expect_no_scrolling_sideways(page)
+
+
 def test_a_single_import_is_seen_over_time(opened):
     list(seed(1, 1, tables=1))
     page = opened(f"{reverse('history')}?chart=time")

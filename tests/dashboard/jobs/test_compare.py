@@ -28,7 +28,7 @@ def test_what_differs_stands_first_and_the_rest_on_request(browser, made):
     shown = [line.title for _, lines in page.context["settings"] for line in lines]
     titles = [each.fact.title for each in found.settings]
     assert shown == [each for each in titles if each.removesuffix(", requested") not in {*titles} - {each}]
-    assert {"Rows", "Order of the rows"} & set(shown) == {"Rows"}
+    assert {"Rows in the file", "Order of the rows"} & set(shown) == {"Rows in the file"}
     assert page.context["alike"] == []
     every = browser.get(page.context["other_view"])
     assert [line.title for _, lines in every.context["alike"] for line in lines] == [e.fact.title for e in found.alike]
