@@ -82,6 +82,12 @@ class Chunk(models.Model):
         return f"chunk {self.number} of import {self.job_id}"
 
     @property
+    def words(self) -> str:
+        """Its status as pages say it: nothing pending of an ended import will be loaded."""
+        pending = "not loaded" if self.job.ended else "waiting"
+        return pending if self.status == self.Status.PENDING else self.status
+
+    @property
     def log_ids(self) -> dict[str, int]:
         """What a log in JSON has of it (config/telemetry/json_lines.py)."""
         return {"job": self.job_id, "chunk": self.number}

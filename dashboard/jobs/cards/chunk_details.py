@@ -1,6 +1,7 @@
 """Some chunks of an import, as the chunk map shows them on a click: who loaded them, when, how, and what went wrong."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from django.http import HttpRequest, HttpResponse
@@ -42,6 +43,16 @@ class ChunkDetails:
     def seconds(self) -> float | None:
         """The seconds of its load; None if it is not loaded."""
         return seconds_until(self.chunk.started_at, self.chunk.finished_at) if self.is_loaded else None
+
+    @property
+    def colour(self) -> str:
+        """The chunk map's class for its status."""
+        return "speed-3" if self.is_loaded else self.chunk.status
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When its last attempt began; None before the first one. A claim that was given back has left its time."""
+        return self.chunk.started_at if self.chunk.attempt else None
 
     @property
     def is_loaded(self) -> bool:

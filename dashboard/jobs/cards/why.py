@@ -75,8 +75,8 @@ def job_why(request: HttpRequest, pk: int) -> HttpResponse:
     return answer
 
 
-# Causes whose evidence is the problem that an obstacle is.
-_OF_OBSTACLE = ("retry", "unreachable")
+# Causes whose evidence is the problem that an obstacle is, and the one with another way out than the obstacle's.
+_OF_OBSTACLE = ("retry", "unreachable", "no_process")
 
 
 def _shown(job: ImportJob, now: Why) -> Why:

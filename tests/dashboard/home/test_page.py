@@ -100,10 +100,11 @@ class TestAttention:
 
 def test_the_latest_imports_that_ended_are_named_with_their_outcome(browser):
     make_job(Status.SUCCEEDED, chunks=1, file_name="first.csv")
-    make_job(Status.LOADING, chunks=1, file_name="running.csv")
+    running = make_job(Status.LOADING, chunks=2, loaded=1, file_name="running.csv")
     lossy = make_job(Status.SUCCEEDED, chunks=1, file_name="lossy.csv", rejected_rows=7)
     page = browser.get(reverse("home"))
     assert [each.source.name for each in page.context["ended"]] == ["lossy.csv", "first.csv"]
+    assert page.context["running"] == [(running, 50)]
     shown = page.content.decode().partition(f'id="ended-{lossy.pk}"')[2].partition("</li>")[0]
     assert "Completed with rejects" in shown
     assert f"{lossy.loaded_rows:,} rows into osm.nodes" in shown

@@ -57,7 +57,7 @@ class TestWhatItShows:
         ImportJob.objects.update(plain_size=job.source.size)
         SourceFile.objects.update(size=job.source.size // 5)
         (row,) = browser.get(reverse("jobs")).context["jobs"]
-        assert row["progress"] == 49
+        assert row["progress"] == 50
 
     def test_rejected_rows_are_not_hidden(self, browser):
         timed(1, rejected_rows=12)

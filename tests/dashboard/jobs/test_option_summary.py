@@ -18,6 +18,7 @@ from importer.worker import live_progress
 from tests.dashboard.job_data import Status, make_job, page
 
 pytestmark = pytest.mark.django_db
+ENDS = (Status.LOADING, Status.SUCCEEDED, Status.FAILED)
 
 
 class TestSettings:
@@ -29,6 +30,10 @@ class TestSettings:
             assert words in first
         assert "settings at default" in rest
         assert "as planned" in rest
+
+    def test_what_slows_it_down_is_marked_until_the_timings_tell(self, browser):
+        marks = [page(browser, make_job(status, chunks=2)).count("slows it down") for status in ENDS]
+        assert marks == [1, 0, 0]
 
     def test_how_long_each_part_took(self, browser):
         job = make_job(Status.SUCCEEDED, chunks=4, index_seconds=0.125)
@@ -52,7 +57,7 @@ class TestArrangement:
         obstacle = Problem("The disk is full.", advice="Make room.").as_json()
         html = page(browser, self.job(Status.INDEXING, changes="made", obstacle=obstacle))
         assert "Loaded; putting back 1 index" in html
-        assert "will be tried again: The disk is full. Make room." in html
+        assert "not possible yet: The disk is full. Make room. It will be tried again while a process" in html
         assert "End the import without 1 index? Its page will have the SQL that brings them back." in html
 
     def test_sql_is_promised_only_for_what_is_not_put_back(self, browser):

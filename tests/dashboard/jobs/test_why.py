@@ -89,7 +89,9 @@ def test_the_servers_own_rows_stand_on_the_axis_of_the_throughput_curve(browser,
 
 def test_an_obstacle_with_ways_out_is_said_once(browser, redis):
     job = make_job(Status.INDEXING, obstacle=Problem("The disk is full.").as_json(), changes="made")
-    assert "will be tried again: The disk is full." in browser.get(reverse("job", args=[job.pk])).content.decode()
+    page = browser.get(reverse("job", args=[job.pk])).content.decode()
+    assert "not possible yet: The disk is full." in page
+    assert f'href="{reverse("target", args=[job.target_id])}">Target' in page
     assert "The disk is full." not in browser.get(reverse("job_why", args=[job.pk])).content.decode()
 
 

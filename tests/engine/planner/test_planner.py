@@ -7,6 +7,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.planner import PlanningContext, make_plan
+from importer.engine.schema.indexes import Indexes, KeyDefinition
 from importer.engine.schema.table import Column, Key, Table
 from importer.engine.source.dialect import RFC4180
 from importer.engine.units import GIB, MIB
@@ -289,6 +290,13 @@ class TestReasons:
         held = " ".join(each.choice for each in made.reasons if each.holds_back)
         for part in ("log_it", "innodb_autoinc_lock_mode is 1", "redo log holds 96 MiB"):
             assert part in held
+
+    @pytest.mark.parametrize(("size", "empty", "slower"), [(GIB, True, True), (MIB, True, False), (GIB, False, False)])
+    def test_keys_that_stay_on_hold_back_only_what_would_be_faster_without(self, size: int, empty: bool, slower: bool):
+        of = table(keys=(Key("k", ("a",), False),))
+        known = Indexes(keys=(KeyDefinition("k", "KEY `k` (`a`)"),), empty=empty)
+        made = plan(size, of, options=Options(indexes="keep"), indexes=known)
+        assert [each.holds_back for each in made.reasons if each.option == "indexes"] == [slower]
 
     @pytest.mark.parametrize(
         ("variables", "said"),

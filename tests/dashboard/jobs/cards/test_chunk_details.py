@@ -41,6 +41,16 @@ def test_several_chunks_are_a_table_that_leads_to_each(browser):
     assert "No chunk has been cut here" in details(browser, job, 500, 600)
 
 
+@pytest.mark.parametrize(("status", "said"), [(Status.FAILED, "not loaded"), (Status.LOADING, "waiting")])
+def test_a_chunk_that_was_given_back_has_the_words_of_the_map_and_no_start(browser, status, said):
+    job = make_job(status, chunks=2, loaded=1)
+    job.chunks.filter(number=1).update(status="pending", attempt=0, started_at=timezone.now().replace(hour=2, minute=3))
+    several, one = details(browser, job, 0, 1), details(browser, job, 1, 1)
+    assert f'<i class="cell pending"></i>{said}</span>' in several
+    assert f"<dd>{said}</dd>" in one
+    assert "02:03:" not in several + one
+
+
 def test_each_run_in_flight_names_its_process_and_its_rate():
     now = timezone.now()
     job = make_job(chunks=8, loaded=4, parallelism=2)
