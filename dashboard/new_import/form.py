@@ -20,6 +20,7 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, Lookup, field_name
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.plan.option_kinds import NONE
+from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import Options
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import NewColumn
@@ -131,6 +132,12 @@ class NewImportForm:
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
         return seen(Lab.objects.select_related("target", "of_job")).filter(pk=int(text)).first()
+
+    @property
+    def lab_sets_any(self) -> bool:
+        """Whether the lab recommends any setting of speed that the planner would not choose by itself."""
+        found, usual = self.options_before or Options(), Options()
+        return any(getattr(found, each.name) != getattr(usual, each.name) for each in SPEED)
 
     @property
     def before(self) -> ImportJob | MappingPreset | Lab | None:

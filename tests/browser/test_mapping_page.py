@@ -1,5 +1,6 @@
 """Choosing how fields are read, in a real browser: what is shown is what would arrive; presets come back."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,22 @@ def open_format(page: Page, field: str) -> None:
 
 def cell(page: Page, text: str):
     return page.locator(".grid-table td").filter(has_text=text).first
+
+
+def test_each_value_stands_beside_what_replaces_it(opened, upload: SourceFile):
+    page = opened(reverse("new_source", args=[upload.key]))
+    open_format(page, "kind")
+    for value in "ab":
+        box = page.get_by_label(f"kind: {value} is loaded as").bounding_box()
+        name = page.locator(".value-list:visible label").get_by_text(value, exact=True).bounding_box()
+        assert box["y"] < name["y"] + name["height"] / 2 < box["y"] + box["height"]
+
+
+def test_recent_files_are_cards_on_a_phone(opened, upload: SourceFile):
+    page = opened(reverse("new"), viewport={"width": 390, "height": 844})
+    said = ["prices.csv", "not yet", re.compile("bytes$"), re.compile("now|ago"), "Remove"]
+    expect(page.locator("#recent td:visible")).to_have_text(said)
+    expect_no_scrolling_sideways(page)
 
 
 def test_what_is_shown_is_what_arrives_and_comes_back_as_a_preset(opened, upload: SourceFile, tmp_path: Path):

@@ -19,6 +19,7 @@ from tests.stack import wait_until
 from tests.targets import TestServer, saved_target
 
 ROWS, BAD_LINES = 140, (41, 92)
+TWO_LINES = 110  # pixels of the bar on a phone
 
 
 @pytest.fixture
@@ -62,13 +63,19 @@ def test_a_new_table_is_made_without_the_rows_that_do_not_fit(page: Page, each_t
     bar = page.locator(".start-bar")
     expect(bar).to_contain_text("2 rows do not fit")
     # The import that they would stop is not offered.
-    expect(bar.locator(".btn-primary:visible")).to_have_text([f"Import the other {ROWS - 2}"])
+    main = bar.locator(".btn-primary:visible")
+    expect(main).to_have_text([f"Import the other {ROWS - 2}"])
+    place = main.bounding_box()["x"]
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert bar.bounding_box()["height"] < TWO_LINES
+    page.set_viewport_size({"width": 1280, "height": 720})
     bar.get_by_role("button", name="Show", exact=True).click()
     expect(page.get_by_role("rowheader", name=re.compile("^(41|92)$"))).to_have_count(2)
     bar.get_by_role("button", name="Leave them out").click()
     expect(bar).to_contain_text("2 rows will be rejected")
-    expect(bar.locator(".btn-primary:visible")).to_contain_text("Import into")
-    bar.locator(".btn-primary:visible").click()
+    expect(main).to_contain_text("Import into")
+    assert main.bounding_box()["x"] == place
+    main.click()
     page.wait_for_url("**/jobs/*/")
     expect(page.locator("#job-status")).to_contain_text("Completed with rejects, 2 rows", timeout=60_000)
     assert rows_of(database, "SELECT COUNT(*) FROM orders") == [(ROWS - 2,)]

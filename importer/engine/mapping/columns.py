@@ -249,11 +249,16 @@ def check_given(
     """
     given = [each.column.lower() for each in mapping if each.column]
     if not given:
-        touching = " If its lines have fields of fixed width that touch: --widths." if len(mapping) == 1 else ""
+        each_field = "choose one for each field, or match them by position: --match position."
+        if len(mapping) == 1:
+            each_field = (
+                "choose one for the only field. If a line has several fields, state their --delimiter, or --widths if"
+                " they touch."
+            )
+        columns = ", ".join(table.column_names)
         raise Problem(
             "No field of the file goes into a column of the table.",
-            advice=f"The table has the columns {', '.join(table.column_names)}; choose one for each field,"
-            f" or match them by position: --match position.{touching}",
+            advice=f"The table has the columns {columns}; {each_field}",
         )
     known = {column.name.lower(): column for column in table.columns}
     given += [each.column.lower() for each in fillings]

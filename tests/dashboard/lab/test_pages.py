@@ -1,6 +1,7 @@
 """The lab's pages: the form before the start, the progress while a lab runs, and the use of its result."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -226,6 +227,8 @@ class TestResult:
         choices = answer.context["preview"].choices
         assert choices.options == lab.options_to_apply(ended)
         assert choices.options.mode == "replace"
+        as_planned = replace(choices.options, mode="append") == Options()
+        assert ("recommends the plan as it is" if as_planned else "recommends</a> are filled in") in text(answer)
         assert answer.context["preview"].mapping == job.mapping
         assert f'name="lab" value="{ended.pk}"' in text(answer)
         # Files of the server are shown to staff only.

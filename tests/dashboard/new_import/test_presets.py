@@ -129,6 +129,13 @@ class TestOffering:
         start(browser, source, **shown_form(show(browser, source)))
         assert MappingPreset.objects.get().used_at is not None
 
+    def test_one_with_another_delimiter_is_named_beside_the_way_back(self, browser, user, target):
+        save(browser, uploaded(user))
+        other = uploaded(user, b"id;name\n1;Ann\n", "other.csv")
+        page = show(browser, other, preset=str(MappingPreset.objects.get().pk)).content.decode()
+        assert "The preset monthly states the format: comma, UTF-8" in page
+        assert f'{reverse("new_source", args=[other.key])}?afresh=yes">Read the file as detected' in page
+
 
 class TestPage:
     def test_rename_and_delete(self, browser, user, target):

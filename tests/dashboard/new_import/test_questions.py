@@ -87,6 +87,8 @@ def test_accepted_guesses_are_on_the_record(browser, user, target):
     source = uploaded(user, MISSPELT, "people.csv")
     shown = show(browser, source)
     shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Accept the first answers"])
+    pressed = re.findall(r'aria-pressed="true" name="answer"[^>]*>([^<]*)<', shown.text)
+    assert pressed == ["It is left out", "It is left out"]
     assert start(browser, source, **shown_form(shown)).status_code == 200
     reading = ImportJob.objects.get().reading_json
     assert reading["guesses_accepted"]
