@@ -48,6 +48,11 @@ class LabForm:
         return self.text(f"set_{name}", self.offer.written(name)) if shown else self.offer.written(name)
 
     @property
+    def is_fresh(self) -> bool:
+        """Whether nobody has chosen yet what to try."""
+        return "grid" not in self.values and not self._has_values
+
+    @property
     def _has_values(self) -> bool:
         """Whether the form has values of settings: the own mix begins with them, or else with the first grid's."""
         return any(name.startswith("set_") for name in self.values)

@@ -1,7 +1,7 @@
 """The page of a new lab: what to load, what to try, and the expected cost, shown before anything starts."""
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 from uuid import UUID
@@ -134,16 +134,6 @@ def _choices(request: HttpRequest) -> LabForm:
 
 
 def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
-    """The preview; while nobody has chosen a grid, with the first one that finds something out here."""
-    preview = _planned(choices, user)
-    if "grid" in choices.values or not preview.problem or preview.problem.option != "grid":
-        return preview
-    useful = (card.offer.name for card in preview.cards if card.expected and not card.why_not)
-    name = next(useful, None)
-    return _planned(LabForm({**choices.values, "grid": name}), user) if name else preview
-
-
-def _planned(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
     """Plan the import and estimate the cost of the lab; stops at the first Problem, which the preview keeps."""
     preview = LabPreview(choices)
     try:
@@ -152,11 +142,21 @@ def _planned(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
             suggested = lab.suggest_sample(preview.prepared, choices.shown_grid)
             preview.amounts = AmountsForm(choices.values, suggested, preview.prepared.table.schema)
             preview.cards = [_card(preview, offer, preview.prepared, preview.amounts) for offer in OFFERS]
-            preview.requested = choices.lab_request(preview.amounts)
+            if choices.is_fresh:
+                _choose_useful(preview)
+            preview.requested = preview.choices.lab_request(preview.amounts)
             preview.expected = lab.estimate(preview.prepared, preview.requested, choices.job)
     except Problem as problem:
         preview.problem = uploads.with_file_name(problem, preview.source) if preview.source else problem
     return preview
+
+
+def _choose_useful(preview: LabPreview) -> None:
+    """Choose the first grid that finds something out here, if any does."""
+    useful = (card.offer for card in preview.cards if card.expected and not card.why_not)
+    if offer := next(useful, None):
+        preview.choices = LabForm({**preview.choices.values, "grid": offer.name})
+        preview.cards = [replace(card, chosen=card.offer == offer) for card in preview.cards]
 
 
 def _prepare(preview: LabPreview, user: User | AnonymousUser) -> None:
