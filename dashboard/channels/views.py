@@ -101,7 +101,7 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
     stored = Channel.objects.get(pk=edited.pk) if edited.pk else None
     notices = list(stored.notifications.select_related("job", "run").order_by("-pk")[:MOST_SHOWN]) if stored else []
     waiting = Notification.objects.filter(channel=edited.pk, status=Notification.Status.WAITING)
-    held = list(waiting.exclude(problem="").order_by("-pk")[:1])  # The oldest goes first, and the others wait for it.
+    held = list(waiting.exclude(problem="").order_by("pk")[:1])  # The oldest goes first, and the others wait for it.
     for each in [*notices, *held]:
         each.problem = told_problem(each)
     context: dict[str, Any] = {"form": form, "kind": kind_of(edited), "channel": stored, "notices": notices}
