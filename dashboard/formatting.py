@@ -96,8 +96,8 @@ def seconds_until(start: datetime | None, end: datetime | None) -> float | None:
 
 
 def percent(part: float | None, whole: float | None) -> int:
-    """`part` of `whole` in percent, rounded down: 100 means all of it. 0 if `whole` is 0 or None."""
-    return int(100 * (part or 0) / whole) if whole else 0
+    """`part` of `whole` in percent, rounded down, at most 100: 100 means all of it. 0 if `whole` is 0 or None."""
+    return min(100, int(100 * (part or 0) / whole)) if whole else 0
 
 
 def share(part: int, whole: int | None) -> str:

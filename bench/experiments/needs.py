@@ -32,12 +32,12 @@ class Need:
 
 
 def cores(count: int) -> Need:
-    """A machine with so many cores."""
+    """A machine with at least `count` cores."""
     return Need(f"{count} cores", lambda place: place.cores >= count)
 
 
 def pool(gib: int) -> Need:
-    """Memory for a buffer pool of so many GiB. A private server gets a part of the machine's memory."""
+    """Enough memory for a buffer pool of `gib` GiB: a private server gets a part of the machine's memory."""
     least = PART_OF_MEMORY * gib
     return Need(f"{least} GiB of memory for a buffer pool of {gib}", lambda place: place.memory >= least * GIB)
 

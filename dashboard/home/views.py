@@ -58,7 +58,7 @@ def _context() -> dict[str, Any]:
         "matter_count": count,
         "days": DAYS,
         "last_days": last_days(unwell.settled),
-        "running": [(job, min(100, percent(job.committed_bytes, job.data_bytes))) for job in shown],
+        "running": [(job, percent(job.committed_bytes, job.data_bytes)) for job in shown],
         "running_count": running.count(),
         "ended": (ended := _ended()),
         "settled": sequels([job.pk for job in ended]),

@@ -305,7 +305,7 @@ class Progress:
     @property
     def percent(self) -> int:
         """The committed part of the data."""
-        return min(100, percent(self.job.committed_bytes, self.data_bytes))
+        return percent(self.job.committed_bytes, self.data_bytes)
 
     @property
     def still_since(self) -> datetime | None:

@@ -22,7 +22,7 @@ TRANSACTIONS = {10_000: 1588.0}
 MOST_SINGLE = 10_000
 # mysqlBulk sends a notice for more rows a bulk.
 NOTICED = 10_000
-LEDGER = "each bulk of an import writes a ledger row too, which is half of its work here"
+LEDGER = "each bulk of an import writes a ledger row as well"
 BOTH_OFF = {"unique_checks": 0, "foreign_key_checks": 0}
 BULKED = {1000: 60_000, 10_000: 70_000}
 

@@ -187,6 +187,6 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
         row["settled"] = row["pk"] in later
         row["slower"] = slower.get(row["pk"], False)
         read = row["plain_size"] or row["size"]  # committed bytes are those of the working copy
-        done = min(100, percent(row["committed_bytes"], read - row["data_offset"]))
+        done = percent(row["committed_bytes"], read - row["data_offset"])
         row["progress"] = None if row["status"] in ImportJob.ENDED else done
     return [by_key[key] for key in keys if key in by_key]

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from bench.experiments import needs
-from bench.experiments.claims import SERVERS, page, read_records
+from bench.experiments.claims import SERVERS, page, read_records, report
 from bench.experiments.experiment import Claim
 from bench.experiments.needs import Place
 from bench.experiments.published.registry import EXPERIMENTS
-from bench.experiments.report import markdown, read_record, record
+from bench.experiments.report import read_record, record
 from bench.experiments.verdicts import AGREES, NOT_COMPARABLE, judge_claim
 from importer.engine.units import GIB
 from tests.bench.experiments.test_experiment import ALIKE, rates
@@ -36,9 +36,8 @@ def test_the_pages_say_what_the_records_and_the_claims_of_today_give():
     assert len(results) == len(EXPERIMENTS) * len(SERVERS)
     assert (FOLDER / "claims.md").read_text() == page(results)
     for (name, server), each in results.items():
-        measured = each.experiment.only({*each.rates, *each.failed, each.experiment.baseline})
-        report = markdown(replace(each, experiment=measured), f"{name}-{server}.svg")
-        assert (FOLDER / f"{name}-{server}.md").read_text() == report, f"python -m bench.experiments --judge: {name}"
+        told = report(each, f"{name}-{server}.svg")
+        assert (FOLDER / f"{name}-{server}.md").read_text() == told, f"python -m bench.experiments --judge: {name}"
 
 
 def test_a_record_holds_all_that_a_verdict_needs():

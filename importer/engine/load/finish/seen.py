@@ -51,7 +51,7 @@ def require(connection: LoaderConnection, comparison: Comparison, seen: Seen, co
 
 
 def _differing(connection: LoaderConnection, comparison: Comparison, kind: str, seen: Seen, rows: int) -> Iterator[str]:
-    """The ranges of this kind whose rows are others now, in words; there are so many `rows` of it now."""
+    """The ranges of this kind whose rows have changed, in words. `rows`: the present number of rows of the kind."""
     before = [each for each in seen.ranges if each.kind == kind]
     firsts = [each.first for each in before[1:]]
     now = dict(_numbered(connection, comparison, kind, rows, rows, firsts)) if rows else {}
