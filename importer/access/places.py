@@ -5,6 +5,7 @@ A place is a lock on a file, so the kernel frees the places of a process that ha
 
 import fcntl
 import os
+from pathlib import Path
 from typing import IO
 
 from django.conf import settings
@@ -16,11 +17,16 @@ from importer.access.limits import Places, TooManyAtOnce
 Place = IO[bytes]  # taken until it is closed
 
 
+def folder_of(kind: Places) -> Path:
+    """The folder of the files that are locked."""
+    return private_folder(settings.VAR_DIR / "run" / kind.setting.lower())
+
+
 def take(kind: Places, person: User) -> Place | None:
     """Take one of the person's places; None without a limit. Raises TooManyAtOnce if all are taken."""
     if not kind.most:
         return None
-    folder = private_folder(settings.VAR_DIR / "run" / kind.setting.lower())
+    folder = folder_of(kind)
     for number in range(kind.most):
         place = os.fdopen(os.open(folder / f"{person.pk}-{number}", os.O_CREAT | os.O_WRONLY, 0o600), "wb")
         try:

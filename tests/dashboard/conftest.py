@@ -1,7 +1,10 @@
-"""Somebody signed in, and a folder for what they upload."""
+"""Somebody signed in, and a folder for what they upload, with every place free."""
+
+import shutil
 
 import pytest
 
+from importer.access import limits, places
 from tests.people import operator
 from tests.targets import tables_target
 
@@ -10,6 +13,13 @@ from tests.targets import tables_target
 def upload_dir(settings, tmp_path):
     settings.UPLOAD_DIR = tmp_path / "uploads"
     return settings.UPLOAD_DIR
+
+
+@pytest.fixture(autouse=True)
+def free_places() -> None:
+    """Free the places of downloads that an earlier test has not read to their end."""
+    for kind in limits.PLACES:
+        shutil.rmtree(places.folder_of(kind))
 
 
 @pytest.fixture
