@@ -233,6 +233,20 @@ def test_on_a_phone_each_field_is_a_card_with_its_values(opened, upload: SourceF
     expect(cell(page, "1234.50")).to_be_visible()
 
 
+def test_a_row_at_fault_is_seen_on_a_phone_and_where_its_cell_is_out_of_view(opened, upload, tmp_path: Path):
+    rows = ROWS + "".join(f"{n};1,50;ja;31.12.2024;a;Bo;1;y\n" for n in range(3, 9)) + "9;1,50;ja;1.1.2025;a;"
+    source = registered(tmp_path / "prices.csv", rows + "A name of more than twenty letters;1;y\n")
+    page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    expect(cell(page, "A name of more")).to_have_class("bad")
+    colour = "each => getComputedStyle(each).color"
+    number = page.get_by_role("rowheader", name="10", exact=True)
+    assert number.evaluate(colour) == cell(page, "A name of more").evaluate(colour)
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(cell(page, "A name of more")).to_be_visible()
+    assert cell(page, "A name of more").bounding_box()["width"] > 300
+    expect(number).to_be_hidden()
+
+
 def test_words_stay_whole_in_the_headers_of_the_grid(opened, upload: SourceFile, database: Address, tmp_path: Path):
     rows = "id;a_rather_long_customer;ordered_at;" + "x" * 80 + "\n1;2;3;4\n2;3;4;5\n"
     source = registered(tmp_path / "prices.csv", rows)
