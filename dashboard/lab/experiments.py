@@ -44,10 +44,13 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
         {**way, "badge": _badge(way["verdict"])} | (without if way["why"] == NO_FIGURE else {})
         for way in document["ways"]
     ]
+    judged = [way for way in ways if way["verdict"] in BADGES]
+    others = [way for way in ways if way not in judged]
     claims = [{**claim, "badge": _badge(claim["verdict"])} for claim in document["claims"]]
     failed = [way for way in ways if way["failed"]]
     failures = {title: [way for way in failed if bool(way["rates"]) == rated] for title, rated in FAILURES.items()}
-    context = {"lab": lab, "report": document, "ways": ways, "claims": claims, "failures": failures}
+    context = {"lab": lab, "report": document, "claims": claims, "failures": failures}
+    context |= {"judged": judged, "others": others}
     return render(request, "lab/experiments/report.html", context)
 
 

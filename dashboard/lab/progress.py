@@ -99,9 +99,9 @@ class LabProgress:
         return not self.lab.experiment or any(each.round == WARM_UP for each in self.trials)
 
     @property
-    def over(self) -> int:
-        """How many trials will not run, or not run again."""
-        return sum(each.status not in (State.PENDING, State.RUNNING) for each in self.trials)
+    def done(self) -> int:
+        """How many trials have a result."""
+        return int(self.outcome["trials"][State.DONE])
 
     @property
     def unmeasured(self) -> list[tuple[str, int]]:

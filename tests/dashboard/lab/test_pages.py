@@ -176,6 +176,8 @@ class TestWhileItRuns:
             ended.trials.create(number=90 + number, round=1, combination=0, status=state)
         page = page_of(browser, ended)
         assert '<span class="text-danger">1 failed</span>; <span>2 left out</span>; ' in page
+        assert ">0 of 3<" in page
+        assert "0 rows loaded into scratch tables" in page
         assert "nowhere" in page
         assert "What to do" in page
         assert f"{reverse('lab_new')}?lab={ended.pk}" in page
