@@ -45,6 +45,7 @@ def test_folders_and_files_are_listed_and_filtered(client, ann, connection):
     shown = page(client, connection)
     assert all(name in shown for name in ("2026-01.csv", "2026-02.csv", "daily & old"))
     assert "x [1].csv" not in shown
+    assert shown.count("Files of") == 2  # The window's title and the page's; what leads back has a name of its own.
     assert ['aria-label="Folder"' in each for each in (shown, page(client, connection, folder="daily & old"))] == [
         False,
         True,
