@@ -105,6 +105,10 @@ def test_imports_are_cards_on_a_phone_that_can_be_sorted(opened, told):
     page = opened(reverse("history"), viewport={"width": 390, "height": 844})
     rate = page.locator(".history-imports td[data-label='Rows/s']:visible").first
     assert rate.bounding_box()["x"] + rate.bounding_box()["width"] <= 390
+    # Two values stand side by side: a page of cards is half as long.
+    chosen, number = (page.locator(f".history-imports td[data-label='{name}']").first for name in ("Compare", "Import"))
+    assert chosen.bounding_box()["y"] == number.bounding_box()["y"]
+    assert rate.bounding_box()["height"] < 32  # One line: the name, and the value.
     page.get_by_role("link", name="Rows in the file").click()
     page.wait_for_url(re.compile("sort=-rows"))
     expect_no_scrolling_sideways(page)
