@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_117, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_758),
     Part("scripts", (".py", ".sh"), 903),
-    Part("tests", (".py", ".js", ".ts", ".go"), 85_412),
+    Part("tests", (".py", ".js", ".ts", ".go"), 85_421),
 )
 
 

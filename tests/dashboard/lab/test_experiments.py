@@ -68,6 +68,15 @@ def test_the_full_report_has_ways_claims_and_what_was_not_measured(admin_client)
     assert "It agrees where our ratio is on the same side of 1" in shown
 
 
+def test_ways_with_a_comparable_figure_are_not_folded(admin_client):
+    lab = reported(silent_target("secret"), eight=1_500.0)
+    lab.report_json["ways"][1] |= {"verdict": "agrees", "why": ""}
+    lab.save()
+    shown, folded = words(admin_client.get(reverse("lab_report", args=[lab.pk]))).split(" 26 ways that the article ")
+    way = f"{lab.report_json['ways'][1]['way']} {lab.report_json['ways'][1]['how']}"
+    assert (shown.count(way), folded.count(way)) == (1, 0)
+
+
 def test_the_full_report_names_ways_that_failed_in_some_rounds_apart(admin_client):
     lab = reported(silent_target("secret"), eight=1_500.0, failed={"16 partitions, 8 sessions": "A deadlock."})
     shown = words(admin_client.get(reverse("lab_report", args=[lab.pk])))
