@@ -259,8 +259,11 @@ def _change(change: Change) -> dict[str, Any]:
 def phases(view: View) -> Drawing:
     """One bar per import, divided into its steps, or into the phases of its sessions."""
     parts = PARTS[view.parts]
-    durations = charts.where_time_goes(view.query, MOST_BARS, parts)
-    durations = [(job, seconds) for job, seconds in durations if any(seconds.values())]
+    found = charts.where_time_goes(view.query, MOST_BARS, parts)
+    # Without its load an import would have a bar of its waiting alone, however long it took.
+    needed = [charts.LOAD] if charts.LOAD in parts else parts
+    durations = [(job, seconds) for job, seconds in found if any(seconds.get(part.name) for part in needed)]
+    left_out = len(found) - len(durations)
     if not durations:
         return Drawing("Of the imports found, none has told where its time went.")
     tables = column("table", [job for job, _ in durations])
@@ -278,8 +281,9 @@ def phases(view: View) -> Drawing:
         "shown": len(durations),
         "found": len(matching(view.query)),
     }
+    text = f"Of the time of {_imports(len(durations))}, the first of the table below: {shares}."
     return Drawing(
-        f"Of the time of {_imports(len(durations))}, the first of the table below: {shares}.",
+        f"{text} {_imports(left_out)} without measured times left out." if left_out else text,
         ("Import", "Table", *(part.title for part in parts)),
         tuple(
             (str(job), str(tables.get(job, "")), *(short(part.name, seconds.get(part.name)) for part in parts))

@@ -161,7 +161,8 @@ class TestCharts:
         data = chart(browser, f"?chart=phases&parts={parts}&sort=-total_seconds").json()
         (part,) = [each for each in data["parts"] if each["label"] == FACTS[fact].title]
         assert part["seconds"] == [told[job].get(fact, 0) for job in data["jobs"]]
-        assert data["shown"] == 30
+        assert all(part["seconds"]), "an import without it has no bar"
+        assert data["shown"] == len(data["jobs"]) > 20
 
     def test_no_chart_is_said_in_words(self, browser, told):
         page = shown(browser, "?where=status+%3D+failed").content.decode()
