@@ -22,6 +22,7 @@ _SWITCHES = {
     "--unquoted-empty-null": "Unquoted empty value: NULL",
     "--ignore-fields": "Column: left out",
     "--accept-guesses": "Accept the first answers",
+    "--once": "Repeated content: Refuse it",
     "--no-once": "Repeated content: Load it, with a note",
     "--clear-password": "Allow a readable password",
     "--allow-private": "Private addresses allowed",

@@ -72,7 +72,7 @@ def noted(plan: ImportPlan, earlier: EarlierLoad | None) -> ImportPlan:
     """The plan, which says that there was an earlier load."""
     if earlier is None:
         return plan
-    note = Reason(earlier.words, "the same content, into the same table; --once refuses that", option="once")
+    note = Reason(earlier.words, "the same content, into the same table; refused with --once", option="once")
     return replace(plan, loaded_before=earlier, reasons=(note, *plan.reasons))
 
 

@@ -252,8 +252,8 @@ def check_given(
         each_field = "choose one for each field, or match them by position: --match position."
         if len(mapping) == 1:
             each_field = (
-                "choose one for the only field. If a line has several fields, state their --delimiter, or --widths if"
-                " they touch."
+                "choose one for the only field. If a line has several fields, state their --delimiter; if they touch,"
+                " state their --widths."
             )
         columns = ", ".join(table.column_names)
         raise Problem(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dashboard.fields.advice import in_browser
+from dashboard.fields.advice import _OFFERED, _OPTION, in_browser
 from tests.stack import ROOT
 from tests.strings import modules, strings_of
 
@@ -58,6 +58,17 @@ def test_no_option_of_an_import_is_left_in_a_message() -> None:
         (path, flag) for path, text in messages() for flag in re.findall(r"[^\s]*(--[a-z][a-z-]+)", in_browser(text))
     ]
     assert [each for each in named if each[1] not in OTHERS] == []
+
+
+def test_no_option_takes_the_next_word_of_its_sentence_as_its_value() -> None:
+    values = {"off", "encrypt", "verify", "position", "quote"}.union(*_OFFERED.values())
+    taken = [
+        (path, f"--{flag} {value}")
+        for path, text in messages()
+        for flag, value in _OPTION.findall(text)
+        if value.isalpha() and value not in values and f"--{flag}" not in OTHERS
+    ]
+    assert taken == []
 
 
 def test_each_page_shows_problems_through_it() -> None:

@@ -124,6 +124,6 @@ def test_widths_come_before_the_columns_where_fields_touch(target: Target, tmp_p
     with pytest.raises(NeedsAnswer, match="if fields touch, give the characters of each") as asked:
         prepared_by(*arguments, "--format", "fixed")
     assert "widths" in [each.name for each in asked.value.reading.guesses]
-    with pytest.raises(Problem, match="--delimiter, or --widths if they touch"):
+    with pytest.raises(Problem, match="--delimiter; if they touch, state their --widths"):
         prepared_by(*arguments)
     assert prepared_by(*arguments, "--widths", "1,5").profile.rows[0] == ("1", "Ann")

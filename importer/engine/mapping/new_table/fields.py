@@ -218,7 +218,7 @@ def _note_on_text(names: FieldNames, values: Counter[str]) -> str:
     if not values:
         return ""
     if all(value in TRUE_WORDS or value in FALSE_WORDS for value in values):
-        return f"text: words for yes and no. {names.typed('tinyint')} {names.mapped('yes-no')} makes them 1 and 0."
+        return f"text: words for yes and no. {names.typed('tinyint')} and {names.mapped('yes-no')} make them 1 and 0."
     if all(map(_TIME.fullmatch, values)):
         return f"text: times or durations. {names.typed('time')} makes them TIME values, up to 838:59:59."
     numbers = {value: times for value, times in values.items() if is_number(value, fraction=True)}

@@ -143,7 +143,7 @@ def test_types_and_formats_of_a_file_with_semicolons(suggest_both, values, type_
     [
         (("01/02/2024",), ("'01/02/2024' can be 2024-02-01", "--map 'x=x:date=%d/%m/%Y' or --map 'x=x:date=%m/%d/%Y'")),
         (("1,234",), ("1.234 (decimal comma) or 1234 (thousands comma)", "--map 'x=x:decimal-comma'")),
-        (("ja", "nein"), ("words for yes and no", "--type 'x=tinyint' --map 'x=x:yes-no'")),
+        (("ja", "nein"), ("words for yes and no", "--type 'x=tinyint' and --map 'x=x:yes-no' make them")),
         (("1.234,50 €", "-5,00 €"), ("which keeps the currency ('1.234,50 €')", "--map 'x=x:money-comma-€' makes it")),
         (("$1,234", "$5,678"), ("1234 (amount in $, decimal point)", "1.234", "--map 'x=x:money-$'")),
         (("25:30:00", "0:00:10.5"), ("times or durations", "--type 'x=time'")),
