@@ -22,6 +22,12 @@ COLUMNS = (
     "id INT, price DECIMAL(9,2), sold TINYINT, day DATE, kind ENUM('a','b'), name VARCHAR(20), flags BIT(4),"
     " source VARCHAR(80), line INT, loaded DATETIME, twice INT AS (id * 2)"
 )
+SHOWS_EACH_OPTION = """select => {
+    const style = getComputedStyle(select), canvas = document.createElement("canvas").getContext("2d");
+    canvas.font = style.font;
+    const widest = Math.max(...[...select.options].map((each) => canvas.measureText(each.text).width));
+    return widest <= select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+}"""
 ROWS = "id;price;sold;day;kind;name;flags;extra\n1;1.234,50;ja;31.12.2024;a; Zoë;5;x\n2;NA;nein;01.01.2025;b;Bo;1;y\n"
 
 
@@ -220,7 +226,8 @@ def test_while_a_press_is_answered_nothing_is_typed_that_the_answer_would_drop(
     expect(kind).to_have_value(before)
 
 
-def test_on_a_phone_each_field_is_a_card_with_its_values(opened, upload: SourceFile):
+def test_on_a_phone_each_field_is_a_card_with_its_values(opened, upload: SourceFile, database: Address):
+    run_sql(database, f"ALTER TABLE prices {', '.join(f'ADD more_{number} INT' for number in range(12))}")
     page = opened(reverse("new_source", args=[upload.key]), viewport={"width": 390, "height": 844})
     expect(page.get_by_label("source gets")).to_be_visible()
     expect_no_scrolling_sideways(page)
@@ -231,10 +238,12 @@ def test_on_a_phone_each_field_is_a_card_with_its_values(opened, upload: SourceF
     assert places == sorted(places)
     expect(page.get_by_label("price goes into")).to_be_visible()
     expect(cell(page, "1234.50")).to_be_visible()
+    assert page.get_by_label("source gets").evaluate(SHOWS_EACH_OPTION)
+    assert page.locator(".unfilled-list").evaluate("each => each.scrollHeight <= each.clientHeight")
 
 
 def test_a_row_at_fault_is_seen_on_a_phone_and_where_its_cell_is_out_of_view(opened, upload, tmp_path: Path):
-    rows = ROWS + "".join(f"{n};1,50;ja;31.12.2024;a;Bo;1;y\n" for n in range(3, 9)) + "9;1,50;ja;1.1.2025;a;"
+    rows = ROWS + "".join(f"{n};1,50;ja;31.12.2024;a;Bo;1;\n" for n in range(3, 9)) + "9;1,50;ja;1.1.2025;a;"
     source = registered(tmp_path / "prices.csv", rows + "A name of more than twenty letters;1;y\n")
     page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
     expect(cell(page, "A name of more")).to_have_class("bad")
@@ -245,6 +254,14 @@ def test_a_row_at_fault_is_seen_on_a_phone_and_where_its_cell_is_out_of_view(ope
     expect(cell(page, "A name of more")).to_be_visible()
     assert cell(page, "A name of more").bounding_box()["width"] > 300
     expect(number).to_be_hidden()
+    heights = page.locator(".grid-table tbody tr:nth-child(3) > td").evaluate_all(
+        "all => all.map(each => each.offsetHeight)"
+    )
+    assert heights == [heights[0]] * 8  # The last value is empty.
+    expect(page.locator(".start-message")).to_contain_text("1 question")
+    bar = (page.locator(each) for each in (".start-message", ".misfits > strong", ".misfits > .btn-primary"))
+    message, misfits, buttons = (each.bounding_box() for each in bar)
+    assert message["y"] + message["height"] <= misfits["y"] < misfits["y"] + misfits["height"] <= buttons["y"]
 
 
 def test_words_stay_whole_in_the_headers_of_the_grid(opened, upload: SourceFile, database: Address, tmp_path: Path):
@@ -256,6 +273,9 @@ def test_words_stay_whole_in_the_headers_of_the_grid(opened, upload: SourceFile,
     )
     assert heights[0] == heights[1] == heights[2] < heights[3]
     expect_no_scrolling_sideways(page)
+    only = registered(tmp_path / "only.csv", "a_rather_long_name_of_the_only_field_of_a_file\n1\n2\n")
+    page.goto(reverse("new_source", args=[only.key]))
+    assert page.locator(".grid-table .field-name").bounding_box()["height"] == heights[0]
 
 
 def test_presets_are_renamed_and_deleted(opened, upload: SourceFile):
