@@ -156,7 +156,7 @@ SCHEDULING = (
 HISTORY = (
     Page("history", words=("sales.readings (7)", "sales.orders (5)", "LOAD DATA LOCAL")),
     Page("history", query="?chart=time", words=("13 imports: median 1,282 rows/s",)),
-    Page("history", query="?chart=phases", words=("Of the time of 14 imports", "Load 90%", "3 imports without measured times")),
+    Page("history", query="?chart=phases", words=("Of the time of 14 imports", "Load 90%", "3 imports without")),
     Page("history", query="?table=sales.readings&where=schedule+%3D+readings+nightly", words=("48.4",)),
     Page(
         "history_compare", query="?jobs=17&jobs=23", words=("clearly slower", "Triggers on INSERT", "readings-20.csv")
