@@ -134,6 +134,12 @@ class NewImportForm:
         return seen(Lab.objects.select_related("target", "of_job")).filter(pk=int(text)).first()
 
     @property
+    def lab_advice(self) -> dict[str, Any] | None:
+        """What the lab recommends; None before it has measured anything."""
+        advice: dict[str, Any] | None = labs.outcome(self.lab)["recommendation"] if self.lab else None
+        return advice
+
+    @property
     def lab_sets_any(self) -> bool:
         """Whether the lab recommends any setting of speed that the planner would not choose by itself."""
         found, usual = self.options_before or Options(), Options()

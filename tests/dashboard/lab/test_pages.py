@@ -1,8 +1,8 @@
 """The lab's pages: the form before the start, the progress while a lab runs, and the use of its result."""
 
 import re
-from dataclasses import replace
 from html import unescape
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from importer import lab
 from importer.engine.plan.options import Options
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
+from importer.lab.results import planned_number
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
 from importer.sources import uploads
 from tests.importer.labs import ROWS, created_lab, grid, to_end, to_trial, write_rows
@@ -229,8 +230,10 @@ class TestResult:
         choices = answer.context["preview"].choices
         assert choices.options == lab.options_to_apply(ended)
         assert choices.options.mode == "replace"
-        as_planned = replace(choices.options, mode="append") == Options()
-        assert ("recommends the plan as it is" if as_planned else "recommends</a> are filled in") in text(answer)
+        # One round gives no verdict.
+        assert "gives no verdict" in text(answer)
+        assert lab.outcome(ended)["recommendation"]["advice"] in text(answer)
+        assert "recommends" not in text(answer).split(f'id="lab-{job.source.key}"')[1].split("</div>")[0]
         assert answer.context["preview"].mapping == job.mapping
         assert f'name="lab" value="{ended.pk}"' in text(answer)
         # Files of the server are shown to staff only.
@@ -240,6 +243,17 @@ class TestResult:
         # A table that the import has created is there by now.
         ImportJob.objects.filter(pk=job.pk).update(options_json={**job.options_json, "mode": "create"})
         assert lab.options_to_apply(Lab.objects.get(pk=ended.pk)).mode == "append"
+
+    @pytest.mark.parametrize("fastest_is_planned", [False, True])
+    def test_enough_rounds_recommend_settings_or_the_plan(self, browser, ended, job, fastest_is_planned):
+        Lab.objects.filter(pk=ended.pk).update(repeats=9)
+        planned = planned_number(ended)
+        for number, (combination, round) in enumerate(product({planned, 1 - min(planned, 1)}, range(2, 10)), start=100):
+            rate = 9000.0 if (combination == planned) == fastest_is_planned else 1000.0
+            done = {"status": Trial.Status.DONE, "rows_per_second": rate + round}
+            ended.trials.create(number=number, round=round, combination=combination, **done)
+        said = text(browser.get(f"{reverse('new_source', args=[job.source.key])}?lab={ended.pk}"))
+        assert ("recommends the plan as it is" if fastest_is_planned else "recommends are filled in</strong>") in said
 
     def check_preset(self, browser, ended):
         """It is saved as a preset once."""
