@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.new_import.grid.columns import FILLINGS
 from dashboard.new_import.null_markers import show_markers
+from dashboard.new_import.steps import format_in_short
 from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
@@ -50,7 +51,7 @@ def _recipe(request: HttpRequest, pk: int, problem: Problem | None = None) -> Ht
             (name, each.column, _conversion(each)) for name, each in zip(shown.header, shown.mapping, strict=False)
         ],
         "fillings": [(each.column, _filling(each)) for each in shown.fillings],
-        "options": changed_options(shown.options),
+        "options": [("Format", format_in_short(shown.file_dialect)), *changed_options(shown.options)],
         "files": files.order_by("-pk")[:FILES_OFFERED],
         "problem": problem,
         "entered": request.POST.get("name", "") if problem else None,

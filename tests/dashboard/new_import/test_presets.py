@@ -195,6 +195,7 @@ class TestChanging:
         page = browser.get(reverse("preset", args=[preset.pk])).content.decode()
         assert "Choose another file" in page
         assert source.name not in page
+        assert ">Format:</span> comma, UTF-8, header row" in page
         shown = shown_form(show(browser, source)) | {"preset_update": "yes", "parallelism": "3", "trim_1": "trim"}
         answer = browser.post(reverse("save_preset", args=[source.key]), shown, headers=HTMX)
         assert "Saved as preset <strong>monthly</strong>" in answer.content.decode()
