@@ -5,6 +5,7 @@ from typing import Any
 
 from dashboard import urls
 from dashboard.sign_in import urls as sign_in
+from importer.engine.mysql.error_messages import RIGHTS
 
 # An upload that was looked at and not imported, the rejected rows of import 3, and an upload that has not arrived.
 LOOKED_AT = "5097bcd8-b699-4dfc-8229-2ebba0f07047"
@@ -59,7 +60,7 @@ LISTS = (
     Page("schedules", query="?show=attention", words=("The header is another one: price missing; cost new.",)),
     Page("labs", words=("5 in all", "LOAD DATA, 8 sessions", "46.5k", "hash partitions", "Cancelled")),
     Page("presets", words=("customers from the till", "sku, name, price", "warehouse · sales.products")),
-    Page("preset", (1,), words=("customers from the till", "Change it in the form")),
+    Page("preset", (1,), words=("customers from the till", "Change it in the form", "semicolon, cp1252")),
     Page("targets", words=("loader@127.0.0.1:1 / sales", "1 problem to fix", "Ready, 4 hints", "19 imports")),
     Page("connections", words=("s3://bucket/daily", "incoming", "2 schedules", "not checked yet")),
     Page("channels", words=("https://hooks.example.org/millrace", "2 waiting", "11 waiting", "carol@example.org")),
@@ -183,7 +184,7 @@ LAB = (
     Page("lab_new", query="?lab=1", words=("Import 16: readings-3.csv", 'value="60"')),
 )
 PLACES = (
-    Page("target", (1,), words=('value="warehouse"', "Ready, 4 hints", "19 imports belong to it", 'value="6"')),
+    Page("target", (1,), words=('value="warehouse"', "Ready, 4 hints", "19 imports belong to it", 'value="6"', RIGHTS)),
     Page("target", (2,), words=("No connection to 127.0.0.1:1", "/etc/ssl/certs/ca.pem")),
     Page("target_new", words=("New target",)),
     Page("connection", (1,), words=('value="incoming"', "Files may be moved and deleted", NIGHTLY)),
