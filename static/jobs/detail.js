@@ -82,7 +82,7 @@
     if (!curve) return;
     // Of a load of less than a moment there is no curve: one point says no more than the figure above it.
     const empty = curve.points.length < 2;
-    document.getElementById("job-throughput").hidden = empty && ended();
+    document.getElementById("job-throughput").hidden = empty && (ended() || "loaded" in state());
     canvas.hidden = empty;
     document.getElementById("job-chart-empty").hidden = !empty;
     if (empty) return;

@@ -59,6 +59,14 @@ def test_an_ended_import_is_looked_at_again_when_its_page_is_shown_again(opened)
     assert page.evaluate("ends") == 1
 
 
+def test_no_curve_is_waited_for_after_the_load(opened):
+    """Without points there is no curve."""
+    page = opened(f"/jobs/{make_job(Status.INDEXING, chunks=1, loaded=0).pk}/")
+    expect(page.locator("#job-throughput")).to_be_hidden()
+    page = opened(f"/jobs/{make_job(chunks=3, loaded=0).pk}/")
+    expect(page.locator("#job-chart-empty")).to_be_visible()
+
+
 def test_clocks_have_the_time_of_the_server(opened):
     """The clock of the browser's computer is five minutes ahead."""
     job = make_job(chunks=4, loaded=1)

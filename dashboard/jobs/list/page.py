@@ -23,6 +23,7 @@ from importer.history.read import column
 from importer.models import ImportJob, SavedFilter, Target
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import PREVIEWED, words_of
+from importer.models.outcomes.looks import HELD_UP
 from importer.models.outcomes.sequels import after, sequels
 
 PAGE_ROWS = 50
@@ -49,6 +50,7 @@ FIELDS = (
     "schema_name",
     "table_name",
     "status",
+    "obstacle",
     "rejected_rows",
     "restored_at",
     "previewed_at",
@@ -183,7 +185,8 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
             row["status"] = ImportJob.Status.FAILED
         words = words_of(row["status"], row["rejected_rows"], row["problem_kind"], restored=restored)
         words = PREVIEWED.words if row["previewed_at"] else words
-        row["outcome"] = after(words, later.get(row["pk"]))
+        held_up = row["obstacle"] and row["status"] not in ImportJob.ENDED
+        row["outcome"] = HELD_UP if held_up else after(words, later.get(row["pk"]))
         row["settled"] = row["pk"] in later
         row["slower"] = slower.get(row["pk"], False)
         read = row["plain_size"] or row["size"]  # committed bytes are those of the working copy

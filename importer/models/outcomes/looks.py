@@ -13,6 +13,8 @@ NO_NEW_FILE = Outcome("no new file", 0, Colour.GREY, "minus")
 NO_COMPLETE_FILE = Outcome("no complete file", 0, Colour.GREY, "clock")
 # In short, for a run that did not end well and was dealt with since.
 SETTLED = "settled since"
+# Of an import that the target does not let end: its page says why.
+HELD_UP = "held up"
 # Between the words of an outcome and of what came after it.
 THEN = ", then "
 # The icon of what is under way is a dot that moves, which has no file.
@@ -28,13 +30,18 @@ _STATES: Mapping[str, tuple[Colour, str]] = {
     _Job.CANCELLING: (Colour.GREY, DOT),
     _Run.SKIPPED: (Colour.GREY, "minus"),
     _Lab.DONE: (SUCCEEDED.colour, SUCCEEDED.icon),
-    "late": (Colour.AMBER, "clock"),
+    **dict.fromkeys(("late", HELD_UP), (Colour.AMBER, "clock")),
     SETTLED: (SUCCEEDED.colour, SUCCEEDED.icon),
 }
 LOOKS: Mapping[str, Outcome] = {
     **{str(words): Outcome(str(words), 0, colour, icon) for words, (colour, icon) in _STATES.items()},
     **{each.words: each for each in (*OUTCOMES, NO_NEW_FILE, NO_COMPLETE_FILE)},
 }
+
+
+def is_held_up(job: ImportJob) -> bool:
+    """Whether it is under way, and the target has refused what its end needs."""
+    return bool(job.obstacle) and not job.ended
 
 
 def look_of(words: str) -> Outcome:

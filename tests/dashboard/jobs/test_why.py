@@ -91,6 +91,11 @@ def test_an_obstacle_with_ways_out_is_said_once(browser, redis):
     job = make_job(Status.INDEXING, obstacle=Problem("The disk is full.").as_json(), changes="made")
     page = browser.get(reverse("job", args=[job.pk])).content.decode()
     assert "not possible yet: The disk is full." in page
+    # The badge says so wherever the import is named; no curve is waited for.
+    for html in (page, *(browser.get(reverse(name)).content.decode() for name in ("home", "jobs"))):
+        assert "Held up</span>" in html
+        assert "Indexing</span>" not in html
+    assert "data-loaded" in page
     assert f'href="{reverse("target", args=[job.target_id])}">Target' in page
     assert "The disk is full." not in browser.get(reverse("job_why", args=[job.pk])).content.decode()
 
