@@ -28,8 +28,8 @@ def prepared(path: Path, *flags: str, mode: str = "create", table: str = "made")
 
 
 def flags_in(text: str) -> list[list[str]]:
-    """The flags of a note, each with its value; two that stand side by side belong together."""
-    found = re.findall(r"(?:--[a-z-]+ (?:'[^']*'|\w+) ?)+", text)
+    """The flags of a note, each with its value; two that stand side by side, or with "and", belong together."""
+    found = re.findall(r"(?:--[a-z-]+ (?:'[^']*'|\w+) ?)+", text.replace(" and --", " --"))
     return [shlex.split(each) for each in found]
 
 
