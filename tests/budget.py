@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_152, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_758),
     Part("scripts", (".py", ".sh"), 903),
-    Part("tests", (".py", ".js", ".ts", ".go"), 85_485),
+    Part("tests", (".py", ".js", ".ts", ".go"), 85_486),
 )
 
 

@@ -279,7 +279,7 @@ def phases(view: View) -> Drawing:
             for part in parts
         ],
         "shown": len(durations),
-        "found": len(matching(view.query)),
+        "found": len(matching(view.query)) - left_out,
     }
     text = f"Of the time of {_imports(len(durations))}, the first of the table below: {shares}."
     return Drawing(

@@ -163,6 +163,7 @@ class TestCharts:
         assert part["seconds"] == [told[job].get(fact, 0) for job in data["jobs"]]
         assert all(part["seconds"]), "an import without it has no bar"
         assert data["shown"] == len(data["jobs"]) > 20
+        assert data["found"] - data["shown"] == len(told) - 30, "what has no bar does not count as not shown"
 
     def test_no_chart_is_said_in_words(self, browser, told):
         page = shown(browser, "?where=status+%3D+failed").content.decode()
