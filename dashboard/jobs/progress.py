@@ -19,7 +19,6 @@ from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import COMMITTED_ROWS
 from importer.models.outcomes import UNDECIDED, outcome
 from importer.models.outcomes.attempts import Speed, speed_of, started_at
-from importer.models.outcomes.looks import is_held_up
 from importer.models.outcomes.reloaded_rows import rows_missing
 from importer.models.outcomes.sequels import told
 from importer.worker import live_progress
@@ -163,7 +162,7 @@ class Progress:
         """The part of the token that covers heading and buttons."""
         asked = self.job.approval_asked_at is not None
         kept = f"{self.job.kept_table}.{self.job.undo_asked}.{self.job.restored_at is not None}"
-        return f"{self.job.status}.{asked}.{self.job.parallelism}.{kept}.{self.job.staging}.{is_held_up(self.job)}"
+        return f"{self.job.status}.{asked}.{self.job.parallelism}.{kept}.{self.job.staging}.{self.job.held_up}"
 
     @property
     def rejects_state(self) -> str:

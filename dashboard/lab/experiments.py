@@ -49,9 +49,8 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     claims = [{**claim, "badge": _badge(claim["verdict"])} for claim in document["claims"]]
     failed = [way for way in ways if way["failed"]]
     failures = {title: [way for way in failed if bool(way["rates"]) == rated] for title, rated in FAILURES.items()}
-    context = {"lab": lab, "report": document, "claims": claims, "failures": failures}
-    context |= {"judged": judged, "others": others}
-    return render(request, "lab/experiments/report.html", context)
+    of_ways = {"judged": judged, "others": others, "failures": failures}
+    return render(request, "lab/experiments/report.html", {"lab": lab, "report": document, "claims": claims, **of_ways})
 
 
 def compared(newest_first: Iterable[Lab]) -> dict[str, Any]:

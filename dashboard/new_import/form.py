@@ -133,11 +133,17 @@ class NewImportForm:
             return None
         return seen(Lab.objects.select_related("target", "of_job")).filter(pk=int(text)).first()
 
-    @property
+    @cached_property
     def lab_advice(self) -> dict[str, Any] | None:
         """What the lab recommends; None before it has measured anything."""
         advice: dict[str, Any] | None = labs.outcome(self.lab)["recommendation"] if self.lab else None
         return advice
+
+    @property
+    def lab_has_verdict(self) -> bool:
+        """Whether the lab had enough rounds to tell settings apart."""
+        advice = self.lab_advice
+        return advice is not None and advice["confidence"] != "none"
 
     @property
     def lab_sets_any(self) -> bool:

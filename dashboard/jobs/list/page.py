@@ -185,7 +185,7 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
             row["status"] = ImportJob.Status.FAILED
         words = words_of(row["status"], row["rejected_rows"], row["problem_kind"], restored=restored)
         words = PREVIEWED.words if row["previewed_at"] else words
-        held_up = row["obstacle"] and row["status"] not in ImportJob.ENDED
+        held_up = ImportJob.is_held_up(row["status"], row["obstacle"])
         row["outcome"] = HELD_UP if held_up else after(words, later.get(row["pk"]))
         row["settled"] = row["pk"] in later
         row["slower"] = slower.get(row["pk"], False)

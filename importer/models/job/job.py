@@ -92,6 +92,15 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
         """The decisions about the file, for pages."""
         return stored_reading(self.reading_json)
 
+    @staticmethod
+    def is_held_up(status: str, obstacle: object) -> bool:
+        """Whether an import is under way, and the target has refused what its end needs."""
+        return bool(obstacle) and status not in ImportJob.ENDED
+
+    @property
+    def held_up(self) -> bool:
+        return self.is_held_up(self.status, self.obstacle)
+
     @property
     def ended(self) -> bool:
         return self.status in self.ENDED

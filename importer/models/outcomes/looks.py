@@ -39,11 +39,6 @@ LOOKS: Mapping[str, Outcome] = {
 }
 
 
-def is_held_up(job: ImportJob) -> bool:
-    """Whether it is under way, and the target has refused what its end needs."""
-    return bool(job.obstacle) and not job.ended
-
-
 def look_of(words: str) -> Outcome:
     """The colour and icon of a state or an outcome, by its word; grey with a line for one that has none.
 

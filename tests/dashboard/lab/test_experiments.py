@@ -64,7 +64,7 @@ def test_the_full_report_has_ways_claims_and_what_was_not_measured(admin_client)
     assert "Failed in some rounds" not in shown
     assert "To repeat it: millrace experiment run partitions --target warehouse" in shown
     assert shown.count("has no figure") == 1  # In the rule.
-    assert "27 ways that the article has no comparable figure for, with baselines" in shown
+    assert "27 ways without a verdict, with baselines" in shown
     assert "It agrees where our ratio is on the same side of 1" in shown
 
 
@@ -72,7 +72,7 @@ def test_ways_with_a_comparable_figure_are_not_folded(admin_client):
     lab = reported(silent_target("secret"), eight=1_500.0)
     lab.report_json["ways"][1] |= {"verdict": "agrees", "why": ""}
     lab.save()
-    shown, folded = words(admin_client.get(reverse("lab_report", args=[lab.pk]))).split(" 26 ways that the article ")
+    shown, folded = words(admin_client.get(reverse("lab_report", args=[lab.pk]))).split(" 26 ways without a verdict")
     way = f"{lab.report_json['ways'][1]['way']} {lab.report_json['ways'][1]['how']}"
     assert (shown.count(way), folded.count(way)) == (1, 0)
 
