@@ -13,7 +13,7 @@ from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
 from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.plan.option_kinds import NONE, Group, OptionSpec
 from importer.engine.plan.option_specs import OPTIONS
-from importer.engine.plan.options import Options
+from importer.engine.plan.options import OF_CREATING, Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target.write_modes import COMPARING, UNDOING
 
@@ -117,7 +117,7 @@ class OptionsForm(forms.Form):
         method, mode = self.data["method"], self.data["mode"]
         applies: dict[str, bool] = {
             "rows_per_statement": method not in METHODS or METHODS[method].inserts,
-            "partitions": mode == "create",
+            **dict.fromkeys(OF_CREATING, mode == "create"),
             "key": mode in COMPARING,
             "scope": mode == "sync",
             "missing": mode == "sync",

@@ -235,7 +235,7 @@ def requested_table(
     if wanted := request.new_table:
         table = change_table(table, wanted.types, wanted.primary_key, wanted.widen, wanted.not_null)
     if request.options and request.options.partitions:
-        table = partition_table(table, request.options.partitions)
+        table = partition_table(table, request.options.partitions, request.options.partition_by)
     if server.on("sql_require_primary_key") and not table.primary_key:
         raise TargetProblem(
             "The server makes no table without a primary key (sql_require_primary_key).",

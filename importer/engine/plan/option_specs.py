@@ -309,6 +309,14 @@ OPTIONS: tuple[OptionSpec, ...] = (
         examples="none, 4, 8",
     ),
     OptionSpec(
+        "partition_by",
+        Text(),
+        "--partition-by",
+        "Partition column",
+        "With --partitions: the column by whose hash rows are spread. A primary key must contain it",
+        unset="the primary key",
+    ),
+    OptionSpec(
         "unique_checks",
         Switch(),
         "--unique-checks",

@@ -20,6 +20,8 @@ _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0
 ALL_ROWS = 100
 # The options that only modes which compare have.
 OF_COMPARING = ("key", "scope", "missing", "stop_if", "preview", "undo")
+# Those of a table that mode create makes.
+OF_CREATING = ("partitions", "partition_by")
 DEFAULT_REJECTS, DEFAULT_REJECT_PERCENT = 100, 1
 DEFAULT_LIMIT_WORDS = f"{DEFAULT_REJECTS} rows (or {DEFAULT_REJECT_PERCENT} %, if that is more)"
 
@@ -49,7 +51,7 @@ class Options:
     `commit_rows`; each is one transaction, unless small chunks share one; `parallelism` chunks load in parallel.
     `indexes` "defer" drops the keys of an empty table that refuse no row, and adds them again afterwards;
     `foreign_keys` "defer" does so with foreign keys. `sort` "key" loads a copy sorted by the primary key. `partitions`
-    (by hash) are those of a table that mode create makes.
+    are those of a table that mode create makes, by hash of the column `partition_by`, "" for the primary key.
 
     Sessions: `unique_checks`, `foreign_key_checks`, `isolation` ("" is READ-COMMITTED), `lock_table` and the variables
     in `session` apply to each loading session. `server_variables` apply to the whole server while the import runs, and
@@ -81,6 +83,7 @@ class Options:
     foreign_keys: str = "keep"
     sort: str = "auto"
     partitions: int | None = None
+    partition_by: str = ""
     unique_checks: bool = True
     foreign_key_checks: bool = True
     isolation: str = ""
@@ -129,9 +132,9 @@ class Options:
     def appending(self) -> "Options":
         """The options for adding the rows to the table that is there, without those that only other modes have."""
         others = {"on_duplicate": self.on_duplicate.replace("last", "")} | {
-            name: getattr(Options(), name) for name in OF_COMPARING
+            name: getattr(Options(), name) for name in (*OF_COMPARING, *OF_CREATING)
         }
-        return replace(self, mode="append", partitions=None, **others)
+        return replace(self, mode="append", **others)
 
     def with_default_limit(self) -> "Options":
         """The options with the default limit of rejected rows, if they have none."""
@@ -175,11 +178,18 @@ def check_options(options: Options) -> None:
         )
     parse_values(options.session, SESSION_VARIABLES, "The session variable", "session")
     parse_values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
-    if options.partitions and options.mode != "create":
+    for name in OF_CREATING:
+        if getattr(options, name) and options.mode != "create":
+            raise Problem(
+                "Partitions are of a table that the import makes; this one is there, or is made like the one that is.",
+                advice="Leave them out, or choose mode create.",
+                option=name,
+            )
+    if options.partition_by and not options.partitions:
         raise Problem(
-            "Partitions are of a table that the import makes; this one is there, or is made like the one that is.",
-            advice="Leave them out, or choose mode create.",
-            option="partitions",
+            f"The table gets no partitions, so none by {options.partition_by}.",
+            advice="Say how many it gets, such as --partitions 8.",
+            option="partition_by",
         )
     if options.on_duplicate == "last" and options.mode not in write_modes.CHANGING:
         raise Problem(

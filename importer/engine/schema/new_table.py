@@ -10,7 +10,13 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.column_names import LONGEST_NAME, folded, is_valid_character, name_columns
 from importer.engine.schema.column_types import Family, column_type
-from importer.engine.schema.row_size import MOST_KEY_BYTES, MOST_KEY_COLUMNS, check_size, key_bytes
+from importer.engine.schema.row_size import (
+    MOST_KEY_BYTES,
+    MOST_KEY_COLUMNS,
+    MOST_PARTITION_BYTES,
+    check_size,
+    key_bytes,
+)
 from importer.engine.schema.table import Column, Key, Table
 from importer.engine.schema.type_inference import check_type
 
@@ -35,13 +41,13 @@ class NewTable:
     """A table to be created, in the connection's own database if `schema` is "".
 
     `widen`: a type that is too narrow for the whole file is widened, instead of an error. `partitions`: the number of
-    partitions by hash of the primary key, None for a table without partitions. `stated`: the columns whose type a user
-    chose: it is widened to another of its kind at most, never to a text. `notes`: what was decided about names and
-    types, in plain words, without `key_note`. `stated_key`: the columns of the primary key that the file states, which
-    nobody has asked for yet; `proposed_key`: a column that could be the primary key, "" if the sample has none.
-    `charset`: its character set; "" for the database's default, which is the same one then, with the database's own
-    collation: a join of texts in two collations fails (1267). `suggested_null`: the columns whose NULL markers nobody
-    chose: as a text they have none.
+    partitions by hash of the column `partition_by`, "" for the primary key; None for a table without partitions.
+    `stated`: the columns whose type a user chose: it is widened to another of its kind at most, never to a text.
+    `notes`: what was decided about names and types, in plain words, without `key_note`. `stated_key`: the columns of
+    the primary key that the file states, which nobody has asked for yet; `proposed_key`: a column that could be the
+    primary key, "" if the sample has none. `charset`: its character set; "" for the database's default, which is the
+    same one then, with the database's own collation: a join of texts in two collations fails (1267). `suggested_null`:
+    the columns whose NULL markers nobody chose: as a text they have none.
     """
 
     schema: str
@@ -56,6 +62,7 @@ class NewTable:
     suggested_null: tuple[str, ...] = ()
     charset: str = CHARSET
     stated_key: tuple[str, ...] = ()
+    partition_by: str = ""
 
     def statement(self, name: str) -> str:
         """The CREATE TABLE statement with this name instead of the table's own."""
@@ -70,8 +77,17 @@ class NewTable:
 
     @property
     def partitioning(self) -> str:
-        types = {each.name: each.type for each in self.columns}
-        return partitioning(self.primary_key, [types[name] for name in self.primary_key], self.partitions or 1)
+        by = self.partitioned_by
+        return partitioning(by, [self.types[name] for name in by], self.partitions or 1)
+
+    @property
+    def partitioned_by(self) -> tuple[str, ...]:
+        """The columns by whose hash the rows are spread over partitions; none for a table without these."""
+        return () if not self.partitions else (self.partition_by,) if self.partition_by else self.primary_key
+
+    @property
+    def types(self) -> dict[str, str]:
+        return {each.name: each.type for each in self.columns}
 
     @property
     def key_note(self) -> str:
@@ -110,26 +126,45 @@ def as_column(column: NewColumn) -> Column:
     return replace(described, charset=CHARSET) if described.column_type.has_charset else described
 
 
-def partitioning(primary_key: Sequence[str], types: Sequence[str], partitions: int) -> str:
+def partitioning(by: Sequence[str], types: Sequence[str], partitions: int) -> str:
     """The PARTITION BY clause: HASH for a single integer column, otherwise KEY, the server's own hash.
 
-    `types` are the types of the key's columns. Every unique key must contain the partitioning columns (manual,
-    Partitioning Keys and Unique Keys).
+    `types` are those of the columns. Every unique key must contain the partitioning columns (manual, Partitioning Keys
+    and Unique Keys).
     """
-    columns = ", ".join(quote_name(name) for name in primary_key)
+    columns = ", ".join(quote_name(name) for name in by)
     whole = len(types) == 1 and column_type(types[0]).family is Family.INTEGER
     return f"PARTITION BY {'HASH' if whole else 'KEY'} ({columns}) PARTITIONS {partitions}"
 
 
-def partition_table(table: NewTable, partitions: int) -> NewTable:
-    """The table with this number of partitions. Raises Problem if it has no primary key."""
-    if not table.primary_key:
+def partition_table(table: NewTable, partitions: int, by: str = "") -> NewTable:
+    """The table with this number of partitions, by hash of the column, or of its primary key.
+
+    Raises Problem if it has none of the kind, or if the primary key lacks the column.
+    """
+    column = next((each.name for each in table.columns if folded(each.name) == folded(by)), "")
+    if by and not column:
+        names = ", ".join(each.name for each in table.columns)
+        raise Problem(
+            f"The new table has no column {by} to be partitioned by.", advice=f"It has {names}.", option="partition_by"
+        )
+    if not by and not table.primary_key:
         raise Problem(
             "A table without a primary key cannot be partitioned by hash of it.",
-            advice="Choose the columns of the primary key, or leave the partitions out.",
+            advice="Choose the columns of the primary key, name another column (--partition-by), or leave the"
+            " partitions out.",
             option="partitions",
         )
-    return replace(table, partitions=partitions)
+    if by and table.primary_key and column not in table.primary_key:
+        flags = " ".join(f"--primary-key '{name}'" for name in (*table.primary_key, column))
+        raise Problem(
+            f"The table cannot be partitioned by {column}: a primary key must contain the column, since the server"
+            " looks for a duplicate in one partition only.",
+            advice=f"Add it to the key ({flags}), which then takes the same {' and '.join(table.primary_key)} with"
+            f" another {column}; or partition by a column of the key, or make the table without one.",
+            option="partition_by",
+        )
+    return replace(table, partitions=partitions, partition_by=column)
 
 
 def name_columns_as(table: NewTable, names: Sequence[str]) -> NewTable:
@@ -179,7 +214,7 @@ def change_table(
         for each in table.columns
     )
     changed = replace(table, columns=columns, primary_key=tuple(primary_key), widen=widen, stated=tuple(types))
-    _check_key(changed)
+    check_keys(changed)
     return changed
 
 
@@ -195,14 +230,15 @@ def check_new_table(table: NewTable, *, mariadb: bool) -> None:
         )
     if name != name.strip():
         raise Problem(f"The name {name!r} of the new table has a blank at an end.", advice="Leave the blank out.")
-    _check_key(table)
+    check_keys(table)
     keys = [column.type for column in table.columns if column.name in table.primary_key]
     others = [column.type for column in table.columns if column.name not in table.primary_key]
     check_size([*keys, *others], len(keys), mariadb)
 
 
-def _check_key(table: NewTable) -> None:
-    types = {column.name: column.type for column in table.columns}
+def check_keys(table: NewTable) -> None:
+    """Raise Problem for a primary key, or columns of the partitions, with types that no server takes there."""
+    types = table.types
     if len(table.primary_key) > MOST_KEY_COLUMNS:
         raise Problem(
             f"A primary key has at most {MOST_KEY_COLUMNS} columns.",
@@ -216,4 +252,12 @@ def _check_key(table: NewTable) -> None:
             f"The primary key takes more than {MOST_KEY_BYTES:,} bytes: {longest} is {types[longest]}.",
             advice=f"Give it a shorter type, such as --type {longest}=varchar(64), or choose another key.",
             option="primary_key",
+        )
+    sizes = {name: key_bytes(types[name]) for name in table.partitioned_by}
+    if sum(sizes.values()) > MOST_PARTITION_BYTES:
+        longest = max(sizes, key=lambda name: sizes[name])
+        raise Problem(
+            f"No server partitions a table by more than {MOST_PARTITION_BYTES:,} bytes: {longest} is {types[longest]}.",
+            advice=f"Give it a shorter type, such as --type '{longest}=varchar(64)', or choose another column.",
+            option="partition_by",
         )

@@ -18,6 +18,7 @@ HALF_PAGE = 8126
 _HEAD, _ROW_ID = 5 + 6 + 7, 6
 MOST_COLUMNS = 1017  # of an InnoDB table
 MOST_KEY_BYTES, MOST_KEY_COLUMNS = 3072, 16  # of a key
+MOST_PARTITION_BYTES = 3069  # of the columns that rows are spread over partitions by (measured on both servers)
 BYTES_PER_CHARACTER = 4  # utf8mb4
 # MySQL counts at most 40 bytes of a value that it may store elsewhere. MariaDB counts a pointer of 20 bytes, but all
 # bytes of a column that holds at most 255 of them.

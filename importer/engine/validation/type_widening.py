@@ -17,7 +17,7 @@ from importer.engine.mapping.new_table.typed_values import Reader, is_few, is_va
 from importer.engine.mapping.new_table.usual_values import usual_values
 from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.column_types import Family, column_type
-from importer.engine.schema.new_table import NewColumn, NewTable
+from importer.engine.schema.new_table import NewColumn, NewTable, check_keys
 from importer.engine.schema.row_size import fit_row_size
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import TypeTracker, scale_of
@@ -230,7 +230,7 @@ def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch], *, rejects
     """The table with types that fit the whole file.
 
     Raises RowsRefused, with the rows, for bad values unless the import `rejects` bad rows, and Problem, with the line,
-    for a type that is too narrow if table.widen forbids another one.
+    for a type that is too narrow if table.widen forbids another one, or that no key takes.
     """
     columns = []
     if not rejects and (bad := {name: each for name, each in mismatches.items() if each.bad}):
@@ -247,7 +247,9 @@ def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch], *, rejects
         columns.append(replace(column, type=mismatch.type) if mismatch else column)
     types = fit_row_size([column.type for column in columns])
     fitted = (replace(column, type=type_) for column, type_ in zip(columns, types, strict=True))
-    return replace(table, columns=tuple(fitted))
+    widened = replace(table, columns=tuple(fitted))
+    check_keys(widened)
+    return widened
 
 
 def _bad_values(columns: Sequence[NewColumn], mismatches: Mapping[str, TypeMismatch]) -> RowsRefused:

@@ -7,6 +7,7 @@ from django.utils.html import escape
 
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.option_specs import SPEED
+from importer.engine.plan.options import OF_CREATING
 from importer.models import ImportJob, MappingPreset
 from tests.dashboard.new_import.test_page import TABLES, show, shown_form, start, uploaded
 from tests.dashboard.new_import.test_presets import save
@@ -34,7 +35,7 @@ class TestPage:
         assert re.search(r'speed-summary break">LOAD DATA LOCAL · 1 in parallel · One chunk of', html)
         assert not re.search(r'<details class="speed"[^>]* open', html)
         for setting in SPEED:
-            if setting.name not in ("rows_per_statement", "partitions"):
+            if setting.name not in ("rows_per_statement", *OF_CREATING):
                 assert f">{escape(setting.label)}</label>" in html
         assert "set manually" not in html
 

@@ -36,8 +36,8 @@ TABLE = """CREATE TABLE t (
 MAY_LACK = {
     "problem", "packing", "key_order", "key_ascending", "key_spread", "server_redo_bytes", "round_trip_ms",
     "line_bytes_per_second", "server_replica", "max_rejects", "max_reject_percent", "rows_per_statement",
-    "commit_rows", "partitions", "session", "server_variables", "sorted_by", "schedule", "slower_than_like",
-    "like_imports", "like_rows_per_second", "time_zone", "key", "scope", "stop_if", "on_duplicate",
+    "commit_rows", "partitions", "partition_by", "session", "server_variables", "sorted_by", "schedule",
+    "slower_than_like", "like_imports", "like_rows_per_second", "time_zone", "key", "scope", "stop_if", "on_duplicate",
 }  # fmt: skip
 TABLES = (TABLE,)
 

@@ -1,14 +1,19 @@
 """Mode create: a table from the whole file's types, on real servers, with the worker's steps taken one by one."""
 
+import re
 from pathlib import Path
 
 import pytest
+from MySQLdb import MySQLError
 
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
+from importer.engine.schema.column_types import COLUMN_TYPES, Creatable
+from importer.engine.schema.new_table import NewColumn, NewTable, check_keys, partition_table
 from importer.engine.schema.table import read_table
+from importer.engine.schema.type_inference import check_type
 from importer.jobs.actions import commands
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
@@ -21,6 +26,9 @@ pytestmark = pytest.mark.usefixtures("no_workers")
 
 Status = ImportJob.Status
 ROWS = 3_500  # more than the sample sees, in several chunks
+# What a new table's column can be: each type with a usual length, and texts on both sides of the longest in a key.
+PLAIN = [each.name for each in COLUMN_TYPES if each.creatable in (*Creatable,)[1:4]]
+CREATABLE = [*PLAIN, "decimal(9,2)", "char(20)", "binary(20)", "varbinary(20)", "varchar(767)", "varchar(768)"]
 
 
 @pytest.fixture
@@ -31,8 +39,10 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def created(target: Target, file: Path, table: str = "things", partitions: int | None = None, **request) -> ImportJob:
-    options = Options(mode="create", chunk_bytes=50_000, parallelism=2, partitions=partitions)
+def created(
+    target: Target, file: Path, table: str = "things", partitions: int | None = None, by: str = "", **request
+) -> ImportJob:
+    options = Options(mode="create", chunk_bytes=50_000, parallelism=2, partitions=partitions, partition_by=by)
     new_table = NewTableRequest(**request)
     return import_of(file, target, table, options=options, new_table=new_table)
 
@@ -231,14 +241,23 @@ def test_an_impossible_table_is_refused(target, file, wanted):
 
 
 class TestPartitions:
+    @pytest.fixture
+    def small(self, tmp_path) -> Path:
+        path = tmp_path / "small.csv"
+        path.write_text("id,code\n" + "".join(f"{n},c{n % 3}\n" for n in range(100)))
+        return path
+
     @pytest.mark.parametrize(
-        ("primary_key", "by"),
-        [(("id",), "PARTITION BY HASH (`id`)"), (("code", "id"), "PARTITION BY KEY (`code`, `id`)")],
+        ("primary_key", "column", "by"),
+        [
+            (("id",), "", "PARTITION BY HASH (`id`)"),
+            (("code", "id"), "", "PARTITION BY KEY (`code`, `id`)"),
+            (("code", "id"), "ID", "PARTITION BY HASH (`id`)"),
+            ((), "code", "PARTITION BY KEY (`code`)"),
+        ],
     )
-    def test_by_hash_of_the_primary_key(self, target, tmp_path, primary_key, by):
-        small = tmp_path / "small.csv"
-        small.write_text("id,code\n" + "".join(f"{n},c{n % 3}\n" for n in range(100)))
-        job = created(target, small, partitions=4, primary_key=primary_key)
+    def test_by_hash_of_the_primary_key_or_a_column(self, target, small, primary_key, column, by):
+        job = created(target, small, partitions=4, by=column, primary_key=primary_key)
         assert job.plan.staged.make[0].endswith(f"{by} PARTITIONS 4")
         assert "The new table has 4 partitions" in [reason.choice for reason in job.plan.reasons]
         job = run(job)
@@ -249,6 +268,43 @@ class TestPartitions:
             f" AND TABLE_SCHEMA = '{target.database}' GROUP BY PARTITION_METHOD",
         )
         assert partitions == [(by.split()[2], 4)]
+
+    @pytest.mark.parametrize("type_", CREATABLE)
+    def test_by_a_column_of_any_type_as_the_server_takes_it(self, target, type_):
+        table = NewTable(target.database, "things", (NewColumn("a`b", check_type(type_)),))
+        made = partition_table(table, 3, "a`b")
+        answers = []
+        for attempt in (lambda: check_keys(made), lambda: run_sql(target.address, made.statement("things"))):
+            try:
+                attempt()
+                answers.append("taken")
+            except (Problem, MySQLError):
+                answers.append("refused")
+        assert answers in (["taken"] * 2, ["refused"] * 2)
+
+    @pytest.mark.parametrize(
+        ("asked", "said", "option"),
+        [
+            ({"by": "code", "primary_key": ("id",)}, "--primary-key 'id' --primary-key 'code'", "partition_by"),
+            ({"by": "nope"}, "It has id, code", "partition_by"),
+            ({"by": "code", "types": {"code": "text"}}, "--type 'code=varchar(64)'", "partition_by"),
+            ({"by": "code", "partitions": None}, "--partitions 8", "partition_by"),
+        ],
+    )
+    def test_a_column_that_cannot_be_names_what_to_do(self, target, small, asked, said, option):
+        with pytest.raises(Problem, match=re.escape(said)) as raised:
+            created(target, small, **{"partitions": 4} | asked)
+        assert raised.value.option == option
+
+    def test_a_column_whose_type_grows_too_long_for_it_ends_the_import_before_the_table(self, target, tmp_path):
+        path = tmp_path / "small.csv"
+        path.write_text("id,code\n" + "".join(f"{n},c{n % 3}\n" for n in range(100_000)) + f"1,{'x' * 70_000}\n")
+        job = run(created(target, path, partitions=4, by="code"))
+        assert (job.status, job.problem["option"], tables(target)) == (
+            Status.FAILED,
+            "partition_by",
+            {"millrace_ledger"},
+        )
 
     def test_partitions_without_a_primary_key_are_refused(self, target, file):
         with pytest.raises(Problem, match="without a primary key") as raised:

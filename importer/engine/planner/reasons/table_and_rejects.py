@@ -24,7 +24,8 @@ def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
         )
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"
-        yield Reason(f"The new table has {many}", "by hash of its primary key, as requested", option="partitions")
+        by = options.partition_by or "its primary key"
+        yield Reason(f"The new table has {many}", f"by hash of {by}, as requested", option="partitions")
     if options.on_error == "reject":
         limit = options.reject_limit_words or "without a limit"
         yield Reason("Rows that cannot go in are left out", f"{limit}, and kept with their reasons")
