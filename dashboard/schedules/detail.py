@@ -66,7 +66,7 @@ def _zone(current: Schedule) -> tzinfo:
 
 
 def _context(request: HttpRequest, current: Schedule) -> dict[str, Any]:
-    runs = Paginator(_runs_of_day(current, request.GET.get("day", "")), PAGE_RUNS).get_page(request.GET.get("page"))
+    runs = Paginator(_runs_of_day(current, _day(request)), PAGE_RUNS).get_page(request.GET.get("page"))
     try:
         shown = {
             "when": when(current),
@@ -89,7 +89,7 @@ def _context(request: HttpRequest, current: Schedule) -> dict[str, Any]:
         "slow": slow_imports(each.job_id for some in files.values() for each in some),
         "throughput": throughput(current),
         "in_history": f"schedule = {current.name}",
-        "day": request.GET.get("day", ""),
+        "day": _day(request),
         "warnings": schedules.warnings(current),
         "missed": schedules.missed(current)[:MISSED_SHOWN],
         "has_dates": schedules.has_dates(current),
@@ -103,14 +103,20 @@ def _month(request: HttpRequest) -> str:
     return request.GET.get("month") or request.GET.get("day", "")[:7]
 
 
-def _runs_of_day(current: Schedule, day: str) -> Any:
-    """The runs, the newest first; with a valid day, those of that day in the schedule's zone."""
-    runs = with_imports(current.runs.select_related("asked_by")).order_by("-due_at", "-pk")
+def _day(request: HttpRequest) -> date | None:
+    """The day that is opened; None for none, and for text that is no day."""
     try:
-        chosen = date.fromisoformat(day)
+        return date.fromisoformat(request.GET.get("day", ""))
     except ValueError:
+        return None
+
+
+def _runs_of_day(current: Schedule, day: date | None) -> Any:
+    """The runs, the newest first; with a day, those of that day in the schedule's zone."""
+    runs = with_imports(current.runs.select_related("asked_by")).order_by("-due_at", "-pk")
+    if not day:
         return runs
-    since, until = span_of(current, chosen)
+    since, until = span_of(current, day)
     return runs.filter(due_at__gte=since, due_at__lt=until)
 
 

@@ -10,9 +10,9 @@ from django.db.models.functions import RowNumber
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.models import Schedule, ScheduleRun
+from importer.models.outcomes.looks import MISSED
 from importer.models.outcomes.runs import WORDS_OF, with_imports, words_of_run
 from importer.models.outcomes.sequels import after, run_sequels
-from importer.schedules.scheduler import MISSED
 
 MOST_MARKS = 14
 

@@ -10,7 +10,7 @@ retried, completion.py ends the run. events.py records events and notifies peopl
 attention; serialization.py: schedules as JSON.
 """
 
-from importer.schedules.again import backfill, has_dates, run_again
+from importer.schedules.again import backfill, due_times_of, has_dates, run_again
 from importer.schedules.commands import (
     ScheduleRequest,
     by_name,
@@ -51,6 +51,7 @@ __all__ = [
     "delete",
     "dismiss",
     "drifted_file",
+    "due_times_of",
     "forget",
     "has_dates",
     "header_change",

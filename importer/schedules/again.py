@@ -28,7 +28,7 @@ def run_again(run: ScheduleRun, user: User | None = None) -> list[ScheduleRun]:
     """
     if not run.ended:
         raise Problem("The run is under way.", str(run), "Wait for its end, or cancel it.")
-    moments = _moments(run)
+    moments = due_times_of(run)
     now, later = (moments[:MOST_RUNS], moments[MOST_RUNS:]) if has_dates(run.schedule) else (moments, [])
     started = _start(run.schedule, now, user)
     skipped = ScheduleRun.objects.filter(pk=run.pk, status=Status.SKIPPED)
@@ -79,7 +79,7 @@ def _start(schedule: Schedule, moments: Sequence[datetime], user: User | None) -
     return runs
 
 
-def _moments(run: ScheduleRun) -> list[datetime]:
+def due_times_of(run: ScheduleRun) -> list[datetime]:
     """The moment of a run, or the due times that were skipped together."""
     if run.due_times == 1 or not run.last_due_at:
         return [run.moment]

@@ -5,8 +5,8 @@ from django.db.models.functions import Cast
 
 from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
+from importer.models.outcomes.looks import MISSED
 from importer.models.outcomes.sequels import run_sequels
-from importer.schedules.scheduler import MISSED
 from importer.schedules.transitions import UNENDED, Status
 
 

@@ -18,6 +18,7 @@ from importer.engine.errors import Problem
 from importer.lease import shorten
 from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
+from importer.models.outcomes.looks import MISSED
 from importer.queue import Message
 from importer.schedules import recurrence
 from importer.schedules.events import record_event
@@ -30,7 +31,6 @@ Then = Callable[[Sequence[Message]], None]
 MOST_SCHEDULES = 500  # schedules per tick, the longest due first, so that a tick is short
 MOST_WOKEN = 500
 LONGEST = timedelta(seconds=LONGEST_PAUSE)  # until a run is tried again, or a folder is looked at
-MISSED = "missed"  # the note of due times that passed while nothing ran
 MOST_WAITING = 100  # runs of one schedule; further due times are skipped, since a hanging run would pile them up
 
 

@@ -13,6 +13,8 @@ NO_NEW_FILE = Outcome("no new file", 0, Colour.GREY, "minus")
 NO_COMPLETE_FILE = Outcome("no complete file", 0, Colour.GREY, "clock")
 # In short, for a run that did not end well and was dealt with since.
 SETTLED = "settled since"
+# Of due times that passed while nothing ran: also the note of the run that stands for them.
+MISSED = "missed"
 # Of an import that the target does not let end: its page says why.
 HELD_UP = "held up"
 # Between the words of an outcome and of what came after it.
@@ -30,7 +32,7 @@ _STATES: Mapping[str, tuple[Colour, str]] = {
     _Job.CANCELLING: (Colour.GREY, DOT),
     _Run.SKIPPED: (Colour.GREY, "minus"),
     _Lab.DONE: (SUCCEEDED.colour, SUCCEEDED.icon),
-    **dict.fromkeys(("late", HELD_UP), (Colour.AMBER, "clock")),
+    **dict.fromkeys(("late", MISSED, HELD_UP), (Colour.AMBER, "clock")),
     SETTLED: (SUCCEEDED.colour, SUCCEEDED.icon),
 }
 LOOKS: Mapping[str, Outcome] = {

@@ -1,5 +1,6 @@
 """Schedules in the browser: what the form takes, what it would do, the page of one with its runs, and its buttons."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -185,6 +186,21 @@ class TestPage:
         after = (timezone.now() + timedelta(days=40)).strftime("%Y-%m")
         shown = browser.get(reverse("schedule", args=[made.pk]), {"month": after}).content.decode()
         assert shown.count("1 due") >= 28
+
+    def test_missed_due_times_and_the_opened_day_are_marked_in_the_calendar(self, browser, made):
+        first, last = (datetime(2026, 3, day, 1, 30, tzinfo=UTC) for day in (3, 5))
+        ScheduleRun.objects.create(
+            schedule=made, due_at=first, moment=first, last_due_at=last, due_times=3, status="skipped", note="missed"
+        )
+        shown = browser.get(reverse("schedule", args=[made.pk]), {"day": "2026-03-04"})
+        month = shown.context["month"]
+        days = [day for week in month.weeks for day in week if day]
+        assert [day.date.day for day in days if day.runs] == [3, 4, 5]
+        assert [day.ends for day in days if day.runs] == [[("missed", 1)]] * 3
+        assert month.legend == [["missed"]]
+        assert re.findall(
+            r'class="schedule-opened">\s*<a class="schedule-day" href="([^"]+)" aria-current="true"', shown.text
+        ) == ["?day=2026-03-04"]
 
     def test_what_should_have_begun_is_overdue_in_each_place(self, browser, made):
         shown = [browser.get(reverse(name)).content.decode() for name in ("home", "schedules")]
