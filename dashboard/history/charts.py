@@ -24,6 +24,8 @@ MOST_BARS = 30
 WIDE = 50
 OTHERS = "others"
 UNKNOWN = "unknown"
+# A bar that is so many times as long as nearly all others would leave slivers of them.
+OUTLIER = 5
 PARTS: dict[str, Sequence[Fact]] = {"steps": charts.STEPS, "sessions": PHASES}
 
 
@@ -269,6 +271,7 @@ def phases(view: View) -> Drawing:
     tables = column("table", [job for job, _ in durations])
     sums = {part: sum(seconds.get(part.name, 0.0) for _, seconds in durations) for part in parts}
     whole = sum(sums.values())
+    end = _end_of_axis([sum(seconds.get(part.name, 0.0) for part in parts) for _, seconds in durations])
     shares = ", ".join(f"{part.title} {took / whole:.0%}" for part, took in sums.items() if took / whole >= 0.005)
     data = {
         "kind": "phases",
@@ -280,8 +283,10 @@ def phases(view: View) -> Drawing:
         ],
         "shown": len(durations),
         "found": len(matching(view.query)) - left_out,
+        "end": end,
     }
     text = f"Of the time of {_imports(len(durations))}, the first of the table below: {shares}."
+    text += " A bar that is cut off has its length written on it." if end else ""
     return Drawing(
         f"{text} {_imports(left_out)} without measured times left out." if left_out else text,
         ("Import", "Table", *(part.title for part in parts)),
@@ -291,3 +296,9 @@ def phases(view: View) -> Drawing:
         ),
         data,
     )
+
+
+def _end_of_axis(lengths: Sequence[float]) -> float | None:
+    """Where bars are cut off, so that a few long ones do not leave slivers of all others; None if none has to be."""
+    usual = float(np.quantile(lengths, 0.9, method="lower"))
+    return float(f"{1.5 * usual:.1g}") if max(lengths) > OUTLIER * usual else None

@@ -22,6 +22,9 @@ ABOUT_BADGES = (
     "status", "problem", "rejected_rows", "restored", "slower_than_like", RATE, "like_rows_per_second", "like_imports",
 )  # fmt: skip
 
+# Of the usual columns, those of the card that an import is on a phone.
+ON_A_CARD = {"ended", "table", "rows_per_second", "total_seconds"}
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -37,15 +40,25 @@ class Heading:
     address: str
     is_number: bool
 
+    @property
+    def orders(self) -> tuple[tuple[str, str], ...]:
+        """How the table is sorted by the column, and each in words; the more usual way first."""
+        up, down = (self.name, f"{self.title} ↑"), (f"-{self.name}", f"{self.title} ↓")
+        return (down, up) if self.is_number else (up, down)
+
 
 @dataclass(frozen=True)
 class Cell:
-    """A value in short form, under its column's `heading`; `words` is the value with its unit."""
+    """A value in short form, under its column's `heading`; `words` is the value with its unit.
+
+    `secondary`: a card on a phone leaves it out.
+    """
 
     heading: str
     text: str
     words: str
     is_number: bool
+    secondary: bool
 
 
 @dataclass(frozen=True)
@@ -72,9 +85,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """One page of imports; `others`: number and address of the pages to link to, None where some are left out."""
+    """One page of imports.
+
+    `sort`: the heading that it is sorted by, which may be no column. `others`: number and address of the pages to link
+    to, None where some are left out.
+    """
 
     headings: tuple[Heading, ...]
+    sort: Heading
     lines: tuple[Line, ...]
     page: Page
     others: tuple[tuple[int, str] | None, ...]
@@ -89,7 +107,8 @@ def table(view: View) -> Table:
     pages = set(ImportJob.objects.filter(pk__in=[row.job for row in rows_page.rows]).values_list("pk", flat=True))
     return Table(
         tuple(_heading(name, view) for name in _shown(view)),
-        tuple(_line(row, _shown(view), fastest, pages) for row in rows_page.rows),
+        _heading(view.sort.removeprefix("-"), view),
+        tuple(_line(row, view, fastest, pages) for row in rows_page.rows),
         rows_page,
         tuple(_pages(rows_page, view)),
     )
@@ -109,13 +128,14 @@ def _heading(name: str, view: View) -> Heading:
     return Heading(name, title(name), about.title, order, view.but(sort=following), about.kind.is_number)
 
 
-def _line(row: Row, names: Iterable[str], fastest: set[int], pages: set[int]) -> Line:
-    cells = (_cell(name, row.facts.get(name)) for name in names if name != "job")
+def _line(row: Row, view: View, fastest: set[int], pages: set[int]) -> Line:
+    left_out = set(view.columns) - ON_A_CARD if view.columns == USUAL else set()
+    cells = (_cell(name, row.facts.get(name), name in left_out) for name in _shown(view) if name != "job")
     return Line(row.job, row.job in pages, tuple(cells), tuple(_badges(row, fastest)))
 
 
-def _cell(name: str, value: Value | None) -> Cell:
-    return Cell(title(name), short(name, value), in_words(name, value), FACTS[name].kind.is_number)
+def _cell(name: str, value: Value | None, secondary: bool) -> Cell:
+    return Cell(title(name), short(name, value), in_words(name, value), FACTS[name].kind.is_number, secondary)
 
 
 def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:

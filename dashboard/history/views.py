@@ -61,7 +61,7 @@ def _context(view: View) -> dict[str, Any]:
         "effects": effect_report(view, tables),
         "chips": choices.chips(view),
         "comparison": choices.comparison_choice("indexes"),
-        "hidden": view.pairs_without("table", *FIELDS[view.chart]),
+        "hidden": view.pairs_without("table", "sort", *FIELDS[view.chart]),
         "hidden_except_columns": view.pairs_without("columns"),
         "chooser": chooser(),
         "shown": set(view.columns),

@@ -61,6 +61,7 @@ def cells(of: tuple[Cell, ...]) -> SafeString:
 
 
 def _cell(cell: Cell) -> str:
-    number = ' class="number"' if cell.is_number else ""
+    classes = " ".join(["number"] * cell.is_number + ["secondary"] * cell.secondary)
+    marked = f' class="{classes}"' if classes else ""
     words = f' title="{escape(cell.words)}"' if cell.words != cell.text else ""
-    return f'<td{number}{words} data-label="{escape(cell.heading)}">{escape(cell.text)}</td>'
+    return f'<td{marked}{words} data-label="{escape(cell.heading)}">{escape(cell.text)}</td>'

@@ -155,16 +155,39 @@
   }
 
   // --- where the time goes ---
+  // A bar that is longer than the axis is interrupted near its end, and has its length there.
+  const cutOff = {
+    id: "cutOff",
+    afterDatasetsDraw(drawing) {
+      const { ctx, chartArea, data, scales } = drawing;
+      if (!drawn.end) return;
+      ctx.save();
+      ctx.font = `600 13px ${drawing.options.font.family}`;
+      Object.assign(ctx, { textAlign: "right", textBaseline: "middle" });
+      data.labels.forEach((_, bar) => {
+        const length = data.datasets.reduce((sum, set, number) => sum + (drawing.isDatasetVisible(number) ? set.data[bar] : 0), 0);
+        if (length <= drawn.end) return;
+        const [y, text] = [scales.y.getPixelForValue(bar), `… ${FORMS.seconds(length)}`];
+        const width = ctx.measureText(text).width + 8;
+        ctx.clearRect(chartArea.right - width, y - 10, width + 1, 20);
+        ctx.fillStyle = colour("--chart-axis");
+        ctx.fillText(text, chartArea.right - 2, y);
+      });
+      ctx.restore();
+    },
+  };
+
   function phases(data) {
     canvasShown().parentElement.style.height = `${7 + 1.2 * data.labels.length}rem`;
     return {
       type: "bar",
+      plugins: [cutOff],
       data: { labels: data.labels, datasets: data.parts.map((part, number) => ({ label: part.label, group: number, data: part.seconds, maxBarThickness: 18 })) },
       options: {
         indexAxis: "y",
         interaction: { mode: "index", axis: "y", intersect: false },
         scales: {
-          x: axis({ stacked: true, ticks: { maxRotation: 0, autoSkipPadding: 24, callback: FORMS.seconds } }),
+          x: axis({ stacked: true, max: data.end ?? undefined, ticks: { maxRotation: 0, autoSkipPadding: 24, callback: FORMS.seconds } }),
           y: axis({ stacked: true, grid: { display: false }, ticks: { autoSkip: data.labels.length > 30 } }),
         },
         plugins: {

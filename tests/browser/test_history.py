@@ -109,8 +109,14 @@ def test_imports_are_cards_on_a_phone_that_can_be_sorted(opened, told):
     chosen, number = (page.locator(f".history-imports td[data-label='{name}']").first for name in ("Compare", "Import"))
     assert chosen.bounding_box()["y"] == number.bounding_box()["y"]
     assert rate.bounding_box()["height"] < 32  # One line: the name, and the value.
-    page.get_by_role("link", name="Rows in the file").click()
-    page.wait_for_url(re.compile("sort=-rows"))
+    card = page.locator(".history-imports tr:has(td[data-label='Rows/s']:not(:empty))").first
+    named = card.locator("td:visible[data-label]")
+    names = ["Compare", "Import", "Ended", "Table", "Rows/s", "Total"]
+    assert [each.get_attribute("data-label") for each in named.all()] == names
+    expect(page.locator(".history-imports thead")).to_be_hidden()
+    page.get_by_label("Sort by").select_option("Rows in the file ↓")
+    page.wait_for_url(re.compile("sort=-rows$"))
+    expect(page.get_by_label("Sort by")).to_have_value("-rows")
     expect_no_scrolling_sideways(page)
 
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 from bench.workloads.sample_history import seed
 from dashboard.history.url_state import USUAL
 from importer.engine.errors import TargetUnreachable
+from importer.history.charts import STEPS
 from importer.history.facts import FACTS
 from importer.history.query import Query
 from importer.history.search import in_order
@@ -164,6 +165,16 @@ class TestCharts:
         assert all(part["seconds"]), "an import without it has no bar"
         assert data["shown"] == len(data["jobs"]) > 20
         assert data["found"] - data["shown"] == len(told) - 30, "what has no bar does not count as not shown"
+
+    def test_one_long_bar_leaves_no_slivers_of_the_others(self, browser, told):
+        JobFact.objects.filter(name__in=[each.name for each in STEPS]).update(number=1)
+        page = shown(browser, "?chart=phases")
+        assert (page.context["drawing"].data["end"], "cut off" in page.text) == (None, False)
+        first = page.context["drawing"].data["jobs"][0]
+        JobFact.objects.filter(name="load_seconds", record=first).update(number=100)
+        page = shown(browser, "?chart=phases")
+        assert 1 < page.context["drawing"].data["end"] < 10
+        assert "A bar that is cut off has its length written on it." in page.text
 
     def test_no_chart_is_said_in_words(self, browser, told):
         page = shown(browser, "?where=status+%3D+failed").content.decode()
