@@ -39,7 +39,7 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_867),
-    Part("importer/engine", (".py",), 43_788),
+    Part("importer/engine", (".py",), 43_838),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 43_390, without=("importer/engine",)),
     Part("dashboard", (".py",), 20_842),
@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_191, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_758),
     Part("scripts", (".py", ".sh"), 903),
-    Part("tests", (".py", ".js", ".ts", ".go"), 85_576),
+    Part("tests", (".py", ".js", ".ts", ".go"), 85_633),
 )
 
 

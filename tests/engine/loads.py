@@ -148,10 +148,11 @@ def load_bytes(address: Address, tmp_path: Path, data: bytes, mapping: Sequence[
 
 
 @contextmanager
-def account_with(address: Address, *rights: str) -> Iterator[Address]:
-    """The database for an account that has only these privileges on it."""
+def account_with(address: Address, *rights: str, of_server: str = "") -> Iterator[Address]:
+    """The database for an account that has only these privileges on it, and this one of the server."""
     account = "'only_few'@'127.0.0.1'"
     grants = [f"GRANT {right} ON `{address.database}`.* TO {account}" for right in rights]
+    grants += [f"GRANT {of_server} ON *.* TO {account}"] if of_server else []
     run_sql(address, f"CREATE USER {account} IDENTIFIED BY 'secret'", *grants)
     try:
         yield replace(address, user="only_few", password="secret")

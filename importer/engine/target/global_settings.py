@@ -6,6 +6,7 @@ the last job to end restores that value.
 """
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from importer.engine.mysql.connection import Connection, execute, fetch_all, fet
 from importer.engine.mysql.error_messages import is_lost, message_of
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.server_info import Server
+from importer.engine.mysql.variables.global_variables import BUFFER_POOL, SERVER_VARIABLES
 from importer.engine.mysql.variables.variable import Value
 from importer.engine.schema.table import has_table
 from importer.engine.target.privileges import account
@@ -36,6 +38,10 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
 
 # Lock on the whole server: one job at a time reads and sets variables (manual, Locking Functions). Wait in seconds.
 LOCK, LOCK_WAIT = "millrace_variables", 30
+
+# Another size of the buffer pool, while MySQL is still giving it the last one, is ignored with this warning
+# (server-behaviour.md, Session settings). Seconds to wait for that, and between two attempts.
+STILL_RESIZING, RESIZE_WAIT, RESIZE_PAUSE = 3166, 60, 0.1
 
 # A variable and its upper bound. To keep them in order, the servers change the other one along with the one that is
 # set, or store another value than was asked for (server-behaviour.md, Session settings).
@@ -81,9 +87,7 @@ def _refused(connection: Connection, name: str, server: Server, error: MySQLdb.E
     if error.args[0] != ER.SPECIFIC_ACCESS_DENIED_ERROR:
         message = f"{name} cannot be set: {message_of(error)}"
         return TargetProblem(message, advice="Leave it out.", option="server_variables")
-    privilege = "SYSTEM_VARIABLES_ADMIN"
-    if server.mariadb:
-        privilege = "BINLOG ADMIN" if name in ("sync_binlog", "binlog_cache_size") else "SUPER"
+    privilege = SERVER_VARIABLES[name].of_mariadb if server.mariadb else "SYSTEM_VARIABLES_ADMIN"
     return TargetProblem(
         f"The account may not set {name} for the server.",
         advice=f"GRANT {privilege} ON *.* TO {account(connection)}; or leave it out.",
@@ -160,7 +164,18 @@ def _set(connection: Connection, values: Mapping[str, Value | float]) -> None:
     later = {low for low, high in BOUNDS if high in wanted and float(wanted[high]) >= float(_current(connection, low))}
     later |= {high for low, high in BOUNDS if low not in later}
     for name in sorted(wanted, key=lambda each: each in later):
-        execute(connection, f"SET GLOBAL {name} = %s", (wanted[name],))
+        give_up = time.monotonic() + RESIZE_WAIT
+        while not _is_set(connection, name, wanted[name]):
+            if time.monotonic() > give_up:
+                raise DeferralRefused(f"the server is still changing {name} to {_current(connection, name)}")
+            time.sleep(RESIZE_PAUSE)
+
+
+def _is_set(connection: Connection, name: str, value: Value | float) -> bool:
+    """Set the variable; False if the server is still busy with its last value."""
+    execute(connection, f"SET GLOBAL {name} = %s", (value,))
+    warnings = fetch_all(connection, "SHOW WARNINGS") if name == BUFFER_POOL else ()
+    return STILL_RESIZING not in {code for _, code, _ in warnings}
 
 
 def restore(connection: Connection, job: str) -> None:

@@ -1,7 +1,8 @@
 """Global variables, set during an import and restored, on real servers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from django.core.management import call_command
 from importer import targets
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.mysql.server_info import read_server
+from importer.engine.mysql.server_info import Server, read_server
+from importer.engine.mysql.variables.global_variables import BUFFER_POOL, SERVER_VARIABLES
+from importer.engine.mysql.variables.variable import Value
 from importer.engine.plan.options import Options, check_options
 from importer.engine.target.global_settings import TABLE, check_global_variables, restore, restore_query, set_for_job
 from importer.engine.target.temporary_changes import DeferralRefused
@@ -78,6 +81,37 @@ def capacity(shop: Address) -> Iterator[Address]:
     put_capacities(shop, before)
 
 
+def allowed(shop: Address, name: str) -> AbstractContextManager[Address]:
+    """An account that has the privilege for the variable which the declaration names, and no other for the server."""
+    privilege = SERVER_VARIABLES[name].of_mariadb if is_mariadb(shop) else "SYSTEM_VARIABLES_ADMIN"
+    return account_with(shop, "ALL", of_server=privilege)
+
+
+def is_mariadb(address: Address) -> bool:
+    with connect(address) as connection:
+        return read_server(connection, address).mariadb
+
+
+def has(server: Server, name: str) -> bool:
+    return SERVER_VARIABLES[name].only in ("", "MariaDB" if server.mariadb else "MySQL")
+
+
+def at_first(shop: Address, name: str) -> Any:
+    """The variable's value; LOAD DATA LOCAL is not allowed at first."""
+    if name == "local_infile":
+        put(shop, 0, name)
+    return now(shop, name)
+
+
+def another(name: str, before: Any) -> Value:
+    """Another value than before that the variable may have: pools grow, numbers that others bound are halved."""
+    variable = SERVER_VARIABLES[name]
+    if variable.choices:
+        return variable.value(next(each for each in variable.choices if each != str(before)))
+    value = 2 * before if name == BUFFER_POOL else before // 2
+    return value if value not in (before, 0) else before + 1
+
+
 class TestPutBack:
     def test_a_global_variable_is_restored_after_repeated_changes(self, shop: Address):
         for _ in range(2):
@@ -127,21 +161,37 @@ class TestPutBack:
             restore(connection, "a")
         assert now(shop, name) == before
 
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [("innodb_lru_scan_depth", 2048), ("innodb_change_buffering", "inserts"), ("key_buffer_size", 16 * 2**20)],
-    )
-    def test_of_numbers_and_words_by_itself_and_by_hand(self, shop: Address, name: str, value: int | str):
-        before = now(shop, name)
-        assert before != value
-        with connect(shop) as connection:
+    @pytest.mark.parametrize("name", SERVER_VARIABLES)
+    def test_of_each_variable_by_the_privilege_that_is_named_by_itself_and_by_hand(self, server, shop, name: str):
+        with allowed(shop, name) as few, connect(few) as connection:
+            real = read_server(connection, few)
+            if not has(real, name):
+                with pytest.raises(TargetProblem, match="has no"):
+                    check_global_variables(connection, {name: 1}, real)
+                return
+            check_global_variables(connection, {name: at_first(shop, name)}, real)
+            before = now(shop, name)
             for by_hand in (False, True):
-                set_for_job(connection, "a", {name: value})
-                assert now(shop, name) == value
+                set_for_job(connection, "a", {name: another(name, before)})
+                assert now(shop, name) != before
                 for (statement,) in fetch_all(connection, restore_query(shop.database, "a")) if by_hand else ():
                     execute(connection, statement)
                 restore(connection, "a")
-                assert now(shop, name) == before
+                assert (now(shop, name), written(shop)) == (before, [])
+            if name == "local_infile":
+                put(shop, 1, name)
+
+    def test_of_a_buffer_pool_that_the_server_is_still_resizing(self, shop: Address):
+        before = now(shop, BUFFER_POOL)
+        with connect(shop) as connection:
+            for times in (2, 3, 4):
+                set_for_job(connection, "a", {BUFFER_POOL: times * before})
+                set_for_job(connection, "b", {BUFFER_POOL: (times + 1) * before})
+                assert now(shop, BUFFER_POOL) == (times + 1) * before
+                restore(connection, "b")
+                assert now(shop, BUFFER_POOL) == times * before
+                restore(connection, "a")
+                assert (now(shop, BUFFER_POOL), written(shop)) == (before, [])
 
     @pytest.mark.parametrize(
         "wanted", [{"": 15_000, "_max": 30_000}, {"": 100, "_max": 150}, {"": 500}, {"_max": 9000}]
@@ -225,8 +275,8 @@ class TestImport:
         path.write_text("n\n" + "".join(f"{n}\n" for n in range(500)))
         return path
 
-    def created(self, target: Target, file: Path, **options) -> ImportJob:
-        options = Options(server_variables={FLUSH: "2"}, chunk_bytes=500, **options)
+    def created(self, target: Target, file: Path, variables: Mapping[str, str] | None = None, **options) -> ImportJob:
+        options = Options(server_variables=variables or {FLUSH: "2"}, chunk_bytes=500, **options)
         return import_of(file, target, options=options)
 
     def until_loading(self, job: ImportJob) -> None:
@@ -264,18 +314,24 @@ class TestImport:
         assert now(target.address) == 1
 
     @pytest.mark.parametrize("cancelled", [False, True])
-    def test_a_global_variable_of_a_dead_worker_is_restored(self, target, file, cancelled: bool, monkeypatch):
-        job = self.created(target, file)
+    @pytest.mark.parametrize(
+        ("name", "value"), [(FLUSH, "2"), (BUFFER_POOL, "256M"), ("innodb_lru_scan_depth", "2000")]
+    )
+    def test_a_global_variable_of_a_dead_worker_is_restored(
+        self, target, file, name: str, value: str, cancelled: bool, monkeypatch
+    ):
+        before = now(target.address, name)
+        job = self.created(target, file, {name: value})
         monkeypatch.setattr(target_changes, "record_applied_changes", raising(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             self.until_loading(job)
         monkeypatch.undo()
-        assert now(target.address) == 2
+        assert now(target.address, name) == SERVER_VARIABLES[name].value(value) != before
         ImportJob.objects.filter(pk=job.pk).update(step_lease=None, step="")
         if cancelled:
             commands.cancel(job.pk)
         assert run(job).status == (ImportJob.Status.CANCELLED if cancelled else ImportJob.Status.SUCCEEDED)
-        assert (now(target.address), written(target.address)) == (1, [])
+        assert (now(target.address, name), written(target.address)) == (before, [])
 
     def test_target_restore_puts_back_what_an_unknown_import_has_set(self, target, file, capsys):
         job = self.created(target, file)

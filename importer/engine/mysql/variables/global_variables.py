@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from importer.engine.mysql.variables.variable import Variable
 from importer.engine.units import GIB, MIB
 
+BUFFER_POOL = "innodb_buffer_pool_size"
+
 # Manual, InnoDB Startup Options and System Variables. Each was set at run time on a MySQL and a MariaDB server.
 SERVER_VARIABLES: Mapping[str, Variable] = {
     each.name: each
@@ -26,6 +28,7 @@ SERVER_VARIABLES: Mapping[str, Variable] = {
             "for everybody's commits: a crash of the server's machine can leave some out of the binary log, so that"
             " replicas differ",
             most=4_294_967_295,
+            of_mariadb="BINLOG ADMIN",
         ),
         Variable(
             "innodb_io_capacity",
@@ -57,6 +60,37 @@ SERVER_VARIABLES: Mapping[str, Variable] = {
             "a chunk's events stay in memory",
             "that much memory for every session that connects during the import",
             least=4096,
+            most=GIB,
+            of_mariadb="BINLOG ADMIN",
+        ),
+        Variable(
+            BUFFER_POOL,
+            "more pages of tables and keys stay in memory",
+            "that much memory of the server, which ends if its machine has not as much",
+            least=5 * MIB,
+            most=16_384 * GIB,
+        ),
+        Variable(
+            "innodb_log_buffer_size",
+            "more of a transaction's log waits in memory for its commit",
+            "that much memory of the server",
+            least=MIB,
+            most=4 * GIB - 1,
+            only="MySQL",
+        ),
+        Variable(
+            "innodb_write_io_threads",
+            "more writes of pages are under way at once",
+            "disk time of others",
+            least=2,
+            most=64,
+            only="MariaDB",
+        ),
+        Variable(
+            "max_allowed_packet",
+            "longer rows go into one INSERT",
+            "that much memory of the server for each session that sends as much",
+            least=MIB,
             most=GIB,
         ),
         Variable(

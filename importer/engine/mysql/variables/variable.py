@@ -17,7 +17,7 @@ class Variable:
     """One variable: a number from `least` to `most` (bytes also as 64M), or one of `choices`, in lower case.
 
     `does`: its benefit. `gives_up`: its cost, "" if that is only memory. `only`: the only flavour that has it, "" for
-    all.
+    all. `of_mariadb`: the privilege that MariaDB wants for its global value; MySQL wants the same one for all.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Variable:
     most: int = 0
     choices: tuple[str, ...] = ()
     only: str = ""
+    of_mariadb: str = "SUPER"
 
     @property
     def allowed(self) -> str:
