@@ -18,12 +18,11 @@ ONE_ROUND, ONE_BUSY_ROUND = 1.4, 4.0
 STEPS = 20
 AGREES, DISAGREES, NOT_COMPARABLE = "agrees", "disagrees", "not comparable"
 RULE = (
-    f"It agrees where our ratio is on the same side of 1 as the article's (within {LEVEL - 1:.0%} of 1 counts as either"
-    f" side) and no more than {NEAR:g} times away from it; where the article gives a bound, where ours keeps it. It is"
-    " not comparable where the article has no figure, where its conditions were different, or where the rounds here"
-    f" disagree. Of one round alone, it is not comparable where a ratio {ONE_ROUND:g} times as large or as small would"
-    f" be answered otherwise; where this machine was busy when it began, {ONE_BUSY_ROUND:g} times. A claim that depends"
-    " on a condition of the article is not comparable where that condition does not hold."
+    f"Agrees: our ratio is on the article's side of 1 (within {LEVEL - 1:.0%} of 1 counts as either side), and at most"
+    f" {NEAR:g} times away from the article's; or it keeps the article's bound. Not comparable: the article has no"
+    " figure, its conditions were others or do not hold here, or our rounds differ. One round alone may be"
+    f" {ONE_ROUND:g} times off, {ONE_BUSY_ROUND:g} times on a busy machine: if that could change the answer, it is not"
+    " comparable either."
 )
 
 # Rates by way and round.

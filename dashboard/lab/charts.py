@@ -51,9 +51,12 @@ def _telling_apart(combinations: Sequence[Settings]) -> list[str]:
 def _bar(lab: Lab, ranked: dict[str, Any], apart: Sequence[str]) -> dict[str, Any]:
     low, high = ranked["quartiles"]
     settings = labs.whole(lab, ranked["settings"])
+    shown = {name: settings[name] for name in apart if name in settings}
+    # A value alone, such as 2, does not say of what it is.
+    short = words(shown) if len(apart) == 1 else ", ".join(value_words(*each) for each in shown.items())
     return {
         "name": name_of(lab, ranked["settings"]),
-        "short": ", ".join(value_words(name, settings[name]) for name in apart if name in settings) or "as planned",
+        "short": short or "as planned",
         "median": round(ranked["median"]),
         "low": round(low),
         "high": round(high),

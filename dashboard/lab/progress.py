@@ -115,8 +115,11 @@ class LabProgress:
 
     @property
     def ranking(self) -> list[dict[str, Any]]:
-        """The combinations with their names, the fastest first."""
-        return [{**each, "name": name_of(self.lab, each["settings"])} for each in self.outcome["ranking"]]
+        """The combinations with their names, the fastest first; `several`: whether one has more than one run."""
+        return [
+            {**each, "name": name_of(self.lab, each["settings"]), "several": len(each["rates"]) > 1}
+            for each in self.outcome["ranking"]
+        ]
 
     @property
     def not_measured(self) -> list[dict[str, Any]]:

@@ -48,6 +48,7 @@
 
   function drawBars(combinations) {
     canvas.hidden = !combinations.length;
+    document.getElementById("lab-planned").hidden = !combinations.some((each) => each.planned);
     document.getElementById("lab-bars-empty").hidden = combinations.length > 0;
     if (!combinations.length) return;
     const most = Math.max(...combinations.map((each) => lines(each.short).length));

@@ -57,15 +57,17 @@ def test_a_claim_that_an_older_report_does_not_have_is_empty_there():
 
 def test_the_full_report_has_ways_claims_and_what_was_not_measured(admin_client):
     lab = reported(silent_target("secret"), eight=1_500.0)
-    shown = words(admin_client.get(reverse("lab_report", args=[lab.pk])))
+    answer = admin_client.get(reverse("lab_report", args=[lab.pk]))
+    shown = words(answer)
     assert "High Rate insertion with MySQL and Innodb, repeated on MySQL 9.7.4" in shown
     assert "own server, 8 partitions, 8 sessions, 8 pool instances It has no <such> variable." in shown
     assert "16 partitions, 8 sessions import: method=load_data_local" in shown
     assert "Failed in some rounds" not in shown
+    assert '<span class="text-nowrap">--no-warm-up</span>' in answer.text
     assert "To repeat it: millrace experiment run partitions --target warehouse" in shown
     assert shown.count("has no figure") == 1  # In the rule.
     assert "27 ways without a verdict, with baselines" in shown
-    assert "It agrees where our ratio is on the same side of 1" in shown
+    assert "Agrees: our ratio is on the article's side of 1" in shown
 
 
 def test_ways_with_a_comparable_figure_are_not_folded(admin_client):

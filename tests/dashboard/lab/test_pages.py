@@ -204,6 +204,7 @@ class TestResult:
         assert page.count('<tr id="trial-') == ended.trials.count()
         drawn = browser.get(reverse("lab_charts", args=[ended.pk])).json()
         assert [len(bar["runs"]) for bar in drawn["bars"]] == [1] * len(said["ranking"])
+        assert ("Middle half of the runs" in page, "Times as fast as planned" in page) == (False, False)
         sizes = next(each for each in drawn["curves"] if each["setting"] == "chunk_bytes")
         assert {"4 KiB", "1 MiB"} <= set(sizes["values"])
         assert {each["name"] for each in sizes["lines"]} <= {"1", "2", "4"}
@@ -232,7 +233,8 @@ class TestResult:
         assert choices.options.mode == "replace"
         # One round gives no verdict.
         assert "gives no verdict" in text(answer)
-        assert lab.outcome(ended)["recommendation"]["advice"] in text(answer)
+        assert "The planner decides what is left open under “Speed”" in text(answer)
+        assert re.search(r'<details class="speed" id="[^"]+">', answer.text), "nothing is filled in there"
         assert "recommends" not in text(answer).split(f'id="lab-{job.source.key}"')[1].split("</div>")[0]
         assert answer.context["preview"].mapping == job.mapping
         assert f'name="lab" value="{ended.pk}"' in text(answer)
