@@ -47,6 +47,7 @@ class TestOwnPage:
         assert f'value="{VIENNA}"' in page
         assert f"in {VIENNA}." in page
         assert f'data-time-zone="{VIENNA}"' in page
+        assert f"Times are in {VIENNA}." in client.get(reverse("history")).text
         assert Person.objects.get(user=ann).role == "admin"
         event = AuditEvent.objects.get(action="account_own")
         assert (event.object_name, event.details) == ("ann", {"time_zone": VIENNA})

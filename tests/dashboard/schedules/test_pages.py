@@ -202,6 +202,13 @@ class TestPage:
             r'class="schedule-opened">\s*<a class="schedule-day" href="([^"]+)" aria-current="true"', shown.text
         ) == ["?day=2026-03-04"]
 
+    def test_its_zone_is_named_beside_that_of_other_pages(self, browser, made):
+        shown = browser.get(reverse("schedule", args=[made.pk])).text
+        assert "Times of this schedule are in Europe/Vienna, those of other pages in UTC." in shown
+        made.zone = "UTC"
+        made.save()
+        assert "Times of this schedule are in UTC." in browser.get(reverse("schedule", args=[made.pk])).text
+
     def test_what_should_have_begun_is_overdue_in_each_place(self, browser, made):
         shown = [browser.get(reverse(name)).content.decode() for name in ("home", "schedules")]
         assert ["as due <time" in each for each in shown] == [False, False]
