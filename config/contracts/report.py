@@ -41,6 +41,7 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "notices": [],
         "outside_changes": [],
         "problem": None,
+        "held_up": None,
         "debug": {},
     }
     return {**nothing, **values}

@@ -18,7 +18,6 @@ from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.units import count_of
 from importer.models import DiscoveredFile, ImportJob, ScheduleRun
 from importer.models.outcomes import FAILED, UNDECIDED, WITH_REJECTS, outcome_words
-from importer.models.outcomes.looks import HELD_UP
 from importer.models.outcomes.reloaded_rows import rows_taken
 from importer.models.outcomes.runs import outcome_of_run, with_imports
 from importer.models.outcomes.sequels import OF_FILE, repeated_by, sequels
@@ -142,7 +141,7 @@ def _outcome(run: ScheduleRun | None) -> str:
 
 
 def _import(job: ImportJob, need: Need) -> Matter:
-    outcome = HELD_UP if job.held_up else outcome_words(job)
+    outcome = outcome_words(job)
     if outcome == WITH_REJECTS.words:
         rows = f"{need.rows:,} row{'s' if need.rows != 1 else ''}"
         lost = f"{rows} of {job.accounted_rows:,} rejected"

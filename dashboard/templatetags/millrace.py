@@ -19,8 +19,8 @@ from importer.engine.plan.stored_plan import plan_from_json
 from importer.jobs.same_table import SameTable, imports_under_way
 from importer.models import ImportJob, Target
 from importer.models.outcomes import words_of
-from importer.models.outcomes.looks import HELD_UP, look_of
-from importer.models.outcomes.sequels import Sequel, told, told_of_run
+from importer.models.outcomes.looks import look_of
+from importer.models.outcomes.sequels import told, told_of_run
 from importer.preparation.plan_sql import plan_sql as statements_of
 from importer.sources.room import Disk, fullest_disk
 
@@ -46,12 +46,6 @@ register.filter(standing_words)
 register.filter("outcome_words", words_of)
 register.filter("outcome_of_job", told)
 register.filter("outcome_of_run", told_of_run)
-
-
-@register.filter
-def state_of_job(job: ImportJob, known: Mapping[int, Sequel] | None = None) -> str:
-    """What outcome_of_job says, or that the import is held up."""
-    return HELD_UP if job.held_up else told(job, known)
 
 
 @register.filter

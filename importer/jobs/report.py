@@ -89,6 +89,7 @@ def report(
             "notices": job.notices,
             "outside_changes": job.outside_changes_json or [],
             "problem": problem_values(job.problem) if job.problem else None,
+            "held_up": problem_values(job.obstacle) if job.held_up else None,
             "debug": {
                 "status": job.status,
                 "step": job.step,

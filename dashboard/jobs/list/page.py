@@ -22,8 +22,7 @@ from importer.access.policy import seen
 from importer.history.read import column
 from importer.models import ImportJob, SavedFilter, Target
 from importer.models.job import ROWS_IN_TABLE
-from importer.models.outcomes import PREVIEWED, words_of
-from importer.models.outcomes.looks import HELD_UP
+from importer.models.outcomes import HELD_UP, PREVIEWED, words_of
 from importer.models.outcomes.sequels import after, sequels
 
 PAGE_ROWS = 50

@@ -33,6 +33,7 @@ __all__ = [
     "COMPLETE_IMPORTS",
     "FAILED",
     "FOUND_BAD_ROWS",
+    "HELD_UP",
     "NEEDS_ANSWER",
     "OUTCOMES",
     "PREVIEWED",
@@ -51,7 +52,8 @@ __all__ = [
 ]
 
 Status = ImportJob.Status
-
+# Of an import that the target does not let end: its page says why.
+HELD_UP = "held up"
 
 _BY_WORDS = {each.words: each for each in OUTCOMES}
 
@@ -105,8 +107,10 @@ def exit_code(job: ImportJob) -> int:
 
 
 def outcome_words(job: ImportJob) -> str:
-    """The outcome of a job in words; the status of one that is under way."""
+    """The outcome of a job in words; the status of one that is under way, or that it is held up."""
     ended = outcome(job)
+    if job.held_up:
+        return HELD_UP
     return ended.words if ended else words_of(job.status, None)
 
 

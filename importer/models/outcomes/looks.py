@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from importer.models.job import ImportJob
 from importer.models.lab import Lab
-from importer.models.outcomes import OUTCOMES, SUCCEEDED, Colour, Outcome
+from importer.models.outcomes import HELD_UP, OUTCOMES, SUCCEEDED, Colour, Outcome
 from importer.models.schedule import ScheduleRun
 
 # A run that found no file to load: neither good nor bad.
@@ -15,8 +15,6 @@ NO_COMPLETE_FILE = Outcome("no complete file", 0, Colour.GREY, "clock")
 SETTLED = "settled since"
 # Of due times that passed while nothing ran: also the note of the run that stands for them.
 MISSED = "missed"
-# Of an import that the target does not let end: its page says why.
-HELD_UP = "held up"
 # Between the words of an outcome and of what came after it.
 THEN = ", then "
 # The icon of what is under way is a dot that moves, which has no file.

@@ -10,7 +10,9 @@ from django.utils import timezone
 from importer.diagnosis.watch import kept_counters
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address
+from importer.jobs.report import report
 from importer.models import Chunk
+from importer.models.outcomes import outcome_words
 from tests.dashboard.job_data import Status, make_job
 from tests.engine.loads import run_sql
 from tests.engine.mysql.diagnosis.scene import scene
@@ -96,7 +98,13 @@ def test_an_obstacle_with_ways_out_is_said_once(browser, redis):
         assert "Held up</span>" in html
         assert "Indexing</span>" not in html
     assert "data-loaded" in page
-    assert f'href="{reverse("target", args=[job.target_id])}">Target' in page
+    assert f'href="{reverse("target", args=[job.target_id])}">Check the target' in page
+    assert 'class="progress held-up" id="job-committed"' in page
+    # Another import into the table says it as well, and so do the report and the list of the command line.
+    other = make_job(Status.WAITING)
+    assert "(held up)" in browser.get(reverse("job", args=[other.pk])).text
+    assert (report(job)["held_up"]["what"], report(other)["held_up"]) == ("The disk is full.", None)
+    assert outcome_words(job) == "held up"
     assert "The disk is full." not in browser.get(reverse("job_why", args=[job.pk])).content.decode()
 
 

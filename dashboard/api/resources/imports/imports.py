@@ -47,7 +47,7 @@ class ImportOut(Schema):
     target: str
     table: str
     status: Annotated[str, Field(json_schema_extra={"enum": ImportJob.Status.values})]
-    outcome: Annotated[str, Field(description="In words; the status while the import is under way.")]
+    outcome: Annotated[str, Field(description="In words; the status while the import is under way, or `held up`.")]
     then: Annotated[str | None, Field(description="What settled an import that did not end well, in words.")]
     ended: bool
     created_at: datetime
