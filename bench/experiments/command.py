@@ -85,8 +85,18 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
     trials = lab.trials.count()
     tell(f"Lab {lab.pk}: {trials} trials, about {_time(request.seconds)}.")
     becomes, problem = Lab.Status.DONE, None
+    command = _command(options, request.rows, lab)
+
+    def told(trial: Trial | None = None) -> None:
+        """Tell of the trial, and keep the figures so far for the lab's page."""
+        if trial:
+            tell(_line(trial, trials))
+        if not trial or trial.status != Trial.Status.RUNNING:
+            store(lab, experiment_result(lab, start_state, command))
+
     try:
-        runner.run(lab, lambda trial: tell(_line(trial, trials)), options["server_program"])
+        told()
+        runner.run(lab, told, options["server_program"])
     except (KeyboardInterrupt, Cancelled):
         becomes = Lab.Status.CANCELLED
     except Problem as error:
@@ -95,7 +105,7 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
         finish(lab, Lab.Status.FAILED, Problem("An unexpected error.", str(lab), "See its traceback."))
         raise
     ended = finish(lab, becomes, problem, lambda obstacle: tell(f"Waits to drop its tables: {obstacle}"))
-    result = experiment_result(ended, start_state, _command(options, request.rows, ended))
+    result = experiment_result(ended, start_state, command)
     store(ended, result)
     if options["report"]:
         tell(f"Report: {write_report(result, options['report'])}")

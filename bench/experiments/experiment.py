@@ -80,6 +80,7 @@ class Way:
     `most_rows`: limit of the rows of the last table. `most_seconds`: limit of the duration, after which the way stops
     even if rows are left. `server_file`: it loads a copy of the file that the server can read, made before the clock
     starts. `compared_with`: the name of the way that the rate is divided by, "" for the experiment's baseline.
+    `counts`: what its rate counts.
     """
 
     name: str
@@ -92,6 +93,13 @@ class Way:
     most_seconds: float = math.inf
     server_file: bool = False
     compared_with: str = ""
+    counts: str = "rows loaded"
+
+    @property
+    def among(self) -> str:
+        """What the ways have in common of which one can be the fastest: what they count, of which table, and where."""
+        where = " on a private server" if self.server else ""
+        return f"{self.counts} ({self.tables[-1].table.name}){where}"
 
     @property
     def server(self) -> ServerVariant | None:

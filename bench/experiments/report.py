@@ -75,22 +75,33 @@ class ExperimentResult:
 
     def as_json(self) -> dict[str, Any]:
         """What `experiment run --json` prints (a contract). Rates are rows, or statements, per second."""
+        fastest = self.fastest()
         return {
             "experiment": self.experiment.name,
             "article": self.experiment.article,
             **asdict(self.conditions),
             "baseline": self.experiment.baseline,
-            "ways": [self._way(each) for each in self.experiment.ways],
+            "ways": [self._way(each, fastest) for each in self.experiment.ways],
             "claims": [{"says": each.says, **self.verdict(each).as_json()} for each in self.experiment.claims],
             "rule": RULE,
         }
 
-    def _way(self, way: Way) -> dict[str, Any]:
+    def fastest(self) -> set[str]:
+        """The way with the highest median rate of each set of comparable ways of which two or more were measured."""
+        among: dict[str, list[tuple[float, str]]] = {}
+        for way in self.experiment.ways:
+            if spread := self.spread(way):
+                among.setdefault(way.among, []).append((spread.median, way.name))
+        return {max(rates)[1] for rates in among.values() if len(rates) > 1}
+
+    def _way(self, way: Way, fastest: set[str]) -> dict[str, Any]:
         spread = self.spread(way)
         return {
             "way": way.name,
             "how": _how(way),
             "compared_with": self.experiment.base(way).name,
+            "among": way.among,
+            "fastest": way.name in fastest,
             "rows": way.rows(self.conditions.rows),
             "rates": list(self.rates.get(way.name, {}).values()),
             "rate": asdict(spread) if spread else None,

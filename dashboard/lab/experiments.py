@@ -1,6 +1,8 @@
 """The page of the published experiments: the last report of each on each target, and the full reports."""
 
+from collections import Counter
 from collections.abc import Iterable
+from statistics import median
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -39,11 +41,7 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     if not lab.report_json:
         raise Http404
     document = lab.report_json
-    without = {"verdict": "", "why": ""}
-    ways = [
-        {**way, "badge": _badge(way["verdict"])} | (without if way["why"] == NO_FIGURE else {})
-        for way in document["ways"]
-    ]
+    ways = [_shown(way) for way in document["ways"]]
     judged = [way for way in ways if way["verdict"] in BADGES]
     others = [way for way in ways if way not in judged]
     claims = [{**claim, "badge": _badge(claim["verdict"])} for claim in document["claims"]]
@@ -51,6 +49,33 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     failures = {title: [way for way in failed if bool(way["rates"]) == rated] for title, rated in FAILURES.items()}
     of_ways = {"judged": judged, "others": others, "failures": failures}
     return render(request, "lab/experiments/report.html", {"lab": lab, "report": document, "claims": claims, **of_ways})
+
+
+def measured_ways(lab: Lab, measured: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The ways of an experiment as its page shows them, by what they have in common: of those one can be the fastest.
+
+    `measured`: the ways of importer.lab.outcome(). The figures of the article are those of the report, as far as there
+    is one.
+    """
+    reported = {way["way"]: way for way in (lab.report_json or {}).get("ways", ())}
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for each in measured:
+        rates = each["rates"]
+        plain = {"way": each["way"], "rate": {"median": median(rates)} if rates else None, "verdict": "", "why": ""}
+        way = _shown(reported.get(each["way"], plain))
+        groups.setdefault(way.get("among", ""), []).append(way)
+    return groups
+
+
+def verdicts(lab: Lab) -> list[tuple[str, int]]:
+    """The verdicts on the article's claims so far, each with their number, the commonest first."""
+    return Counter(claim["verdict"] for claim in (lab.report_json or {}).get("claims", ())).most_common()
+
+
+def _shown(way: dict[str, Any]) -> dict[str, Any]:
+    """A way with its badge; that the article has no figure is said once for all ways."""
+    without = {"verdict": "", "why": ""} if way["why"] == NO_FIGURE else {}
+    return {**way, "badge": _badge(way["verdict"])} | without
 
 
 def compared(newest_first: Iterable[Lab]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from dashboard.lab.experiments import verdicts
 from dashboard.lab.labels import name_of
 from importer import lab as lab_of
 from importer.access.policy import seen
@@ -40,6 +41,7 @@ def _row(lab: Lab) -> dict[str, Any]:
     return {
         "lab": lab,
         "best": best,
+        "verdicts": verdicts(lab),
         "name": name_of(lab, best["settings"]) if best else "",
         "advice": advice,
         "over": over,

@@ -10,7 +10,7 @@ from importer.engine.errors import Problem, problem_values
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.engine.tuning.finals import is_choice
-from importer.engine.tuning.grid import Settings, changes, with_settings, words
+from importer.engine.tuning.grid import WAY, Settings, changes, with_settings, words
 from importer.engine.tuning.ranking import Measured, rank
 from importer.engine.tuning.recommendation import Recommendation, recommend
 from importer.engine.tuning.rounds import WARM_UP
@@ -72,8 +72,9 @@ def outcome(lab: Lab) -> dict[str, Any]:
                 "difference": "" if place == 0 else each.difference,
                 "to_planned": asdict(each.ratio) if each.ratio else None,
             }
-            for place, each in enumerate(rank(measured, planned_number(lab)))
+            for place, each in enumerate(rank(() if lab.experiment else measured, planned_number(lab)))
         ],
+        "ways": _ways(lab, measured) if lab.experiment else [],
         "failed": _not_tried(lab, trials, State.FAILED),
         "left_out": [*lab.left_out_json, *_not_tried(lab, trials, State.LEFT_OUT)],
         "recommendation": asdict(advice) if advice else None,
@@ -81,6 +82,14 @@ def outcome(lab: Lab) -> dict[str, Any]:
         "options": to_json(options_of(lab)) if advice else None,
         "problem": problem_values(lab.problem) if lab.problem else None,
     }
+
+
+def _ways(lab: Lab, measured: Sequence[Measured]) -> list[dict[str, Any]]:
+    """The ways of an experiment with their rates so far. They have no rank: not all of them do the same."""
+    rates = {each.combination: each.rates for each in measured}
+    return [
+        {"way": str(each[WAY]), "rates": list(rates.get(number, ()))} for number, each in enumerate(lab.combinations)
+    ]
 
 
 def _running(trials: Sequence[Trial], lab: Lab) -> dict[str, Any] | None:

@@ -130,7 +130,7 @@
     drawn = pageState().value;
     const data = await live.data(page.dataset.charts);
     if (!data) return (drawn = undefined);
-    drawBars(data.bars);
+    if (canvas) drawBars(data.bars);
     data.curves.forEach(drawCurve);
     paint();
   }

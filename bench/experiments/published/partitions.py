@@ -44,18 +44,18 @@ def _of_instances(partitions: int, count: int) -> str:
 
 def _read(what: str, sql: str, partitions: int) -> Way:
     do = RawAction(single_rows.single_row_statements(sql))
-    return _reading(what, do, partitions, 2_000, single_rows.POINT_SECONDS)
+    return _reading(what, do, partitions, 2_000, single_rows.POINT_SECONDS, what.replace("read", "reads"))
 
 
 def _scan(partitions: int) -> Way:
     do = RawAction(single_rows.whole_table("SELECT SUM(LENGTH(pad)) FROM {table}"))
-    return _reading("scan", do, partitions, 2_000_000, 60)
+    return _reading("scan", do, partitions, 2_000_000, 60, "rows scanned")
 
 
-def _reading(what: str, do: RawAction, partitions: int, rate: float, seconds: float) -> Way:
+def _reading(what: str, do: RawAction, partitions: int, rate: float, seconds: float, counts: str) -> Way:
     table, base = _table(partitions, filled=True), f"{what}, {_partitions(1)}"
     name = f"{what}, {_partitions(partitions)}"
-    return Way(name, do, table, rate, most_rows=MOST_READ, most_seconds=seconds, compared_with=base)
+    return Way(name, do, table, rate, most_rows=MOST_READ, most_seconds=seconds, compared_with=base, counts=counts)
 
 
 def _table(partitions: int, *, filled: bool = False) -> tuple[WayTable, ...]:

@@ -5,6 +5,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from config.contracts.documents import LAB, LABS
@@ -164,6 +165,9 @@ class Command(PreparedCommand):
                 f"  {each['median']:>10,.0f} rows/s  {low:,.0f} to {high:,.0f}  {each['of_best']:>4.0%}"
                 f"  {each['words']}{planned}{_to_planned(each['to_planned'])}"
             )
+        for each in outcome["ways"]:
+            rate = f"{median(each['rates']):,.0f} a second" if each["rates"] else "not measured"
+            self.stdout.write(f"  {each['way']}: {rate}")
         for word in ("failed", "left_out"):
             for each in outcome[word]:
                 self.stdout.write(f"  {word.replace('_', ' ')}: {words(each['settings'])}: {each['why']}")

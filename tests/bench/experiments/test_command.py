@@ -91,6 +91,20 @@ def test_experiment_run_reports_each_way_when_it_begins_and_when_it_ends(mariadb
     assert len(lines) == 2 * len(ways)
 
 
+def test_the_lab_keeps_the_figures_so_far(mariadb, transactional_db):
+    target, kept = saved_target(mariadb, mariadb.database), []
+
+    def tell(_line: str) -> None:
+        report = Lab.objects.get().report_json or {"ways": []}
+        kept.append([bool(each["rate"]) for each in report["ways"]])
+
+    options = {"name": "partitions", "target": target.name, "size": "40", "repeats": 1, "seed": 1, "warm_up": False}
+    options |= {"during_imports": True, "way": ["16 *, 1 session"], "server_program": "", "report": None}
+    command.run(options, tell)
+    assert [sum(each) for each in kept] == [0, 0, 0, 1, 1]
+    assert {len(each) for each in kept[1:]} == {2}
+
+
 def test_a_trial_that_an_import_disturbed_is_announced_as_repeated(mariadb, tmp_path: Path, transactional_db):
     target, lines = saved_target(mariadb, mariadb.database), []
     run_sql(mariadb, "CREATE TABLE t (n INT)")

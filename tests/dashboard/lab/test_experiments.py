@@ -106,6 +106,34 @@ def with_trials(first: int) -> Lab:
     return lab
 
 
+def test_the_page_of_an_experiment_has_its_ways_and_the_fastest_among_comparable_ones(admin_client):
+    lab = reported(silent_target("secret"), eight=1_500.0)
+    for way in lab.report_json["ways"]:
+        if way["way"].startswith("read"):  # Many times as many as rows are loaded.
+            way["rate"] = way["rate"] and {"median": 53_129.0, "least": 53_129.0, "most": 53_129.0}
+    lab.save()
+    page = admin_client.get(reverse("lab", args=[lab.pk]))
+    groups = words(page).split(" a second; ratios within rounds ")
+    assert len(groups) == 6
+    assert groups[0].endswith("Rows loaded (partitioned)")
+    assert "8 partitions, 8 sessions fastest import: method=load_data_local" in groups[1]
+    assert groups[1].endswith("Rows loaded (partitioned) on a private server")
+    assert [each.count(" fastest ") for each in groups] == [0, 1, 0, 1, 1, 1]
+    assert "own server, 8 partitions, 8 sessions, 8 pool instances raw" in groups[2]
+    assert "The article's claims 4 not comparable 1 disagrees, 1 agrees · report" in groups[0]
+    shown = words(page)
+    assert [each in shown for each in ("Ranking", "not told apart", "Best", "lab-bars")] == [False] * 4
+
+
+def test_the_page_of_a_running_experiment_has_what_is_known(admin_client):
+    lab = with_trials(1)
+    assert "1 partition, 1 session import: method" in (shown := words(admin_client.get(reverse("lab", args=[lab.pk]))))
+    assert "so far" in shown
+    Lab.objects.update(report_json=None)
+    assert f"{lab.combinations[0]['way']} 1.00 " in words(admin_client.get(reverse("lab", args=[lab.pk])))
+    assert " to come " in words(admin_client.get(reverse("lab", args=[lab.pk])))
+
+
 def test_the_time_left_of_an_experiment_has_no_finals():
     assert lab_progress(with_trials(0), timezone.now()).seconds_left == 10
 
