@@ -46,6 +46,11 @@ def date_format_words(text: str) -> str:
     return f"{example} ({names})"
 
 
+def with_named_dates(text: str) -> str:
+    """A sentence with names in place of date and time formats: "1/2/2026 (%d/%m/%Y)" -> "1/2/2026 (day/month/year)"."""
+    return re.sub("%[a-zA-Z]", lambda part: _DATE_PARTS.get(part[0], (part[0],))[-1], text)
+
+
 def size(value: int | None) -> str:
     """Bytes: 33554432 -> "32 MiB"."""
     return "" if value is None else human_bytes(value)

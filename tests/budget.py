@@ -39,16 +39,16 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_868),
-    Part("importer/engine", (".py",), 43_838),
+    Part("importer/engine", (".py",), 43_863),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 43_406, without=("importer/engine",)),
-    Part("dashboard", (".py",), 20_870),
+    Part("dashboard", (".py",), 20_888),
     Part("millrace_client", (".py",), 1_207),
     Part("templates", (".html", ".txt"), 4_758),
-    Part("static", (".js", ".css"), 6_204, without=("static/vendor",)),
+    Part("static", (".js", ".css"), 6_218, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 10_789),
     Part("scripts", (".py", ".sh"), 903),
-    Part("tests", (".py", ".js", ".ts", ".go"), 85_695),
+    Part("tests", (".py", ".js", ".ts", ".go"), 85_787),
 )
 
 

@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard.formatting import date_format_words
 from dashboard.new_import.grid.columns import FILLINGS
 from dashboard.new_import.null_markers import show_markers
 from dashboard.new_import.steps import format_in_short
@@ -61,7 +62,7 @@ def _recipe(request: HttpRequest, pk: int, problem: Problem | None = None) -> Ht
 
 def _conversion(field: ColumnMapping) -> str:
     """The conversions of a field's text before it is stored, in words; "" without any."""
-    words = [TRANSFORMS[word].label if word in TRANSFORMS else word for word in field.words]
+    words = [TRANSFORMS[word].label if word in TRANSFORMS else date_format_words(word) for word in field.words]
     words += [f"NULL is written as {show_markers(field.null_markers)}"] if field.null_markers else []
     return " · ".join(words)
 

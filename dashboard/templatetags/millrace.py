@@ -28,6 +28,7 @@ register = template.Library()
 for _format in (
     formatting.number,
     formatting.date_format_words,
+    formatting.with_named_dates,
     formatting.size,
     formatting.rate,
     formatting.byte_rate,

@@ -74,6 +74,41 @@ def test_recent_files_are_cards_on_a_phone(opened, upload: SourceFile):
     expect_no_scrolling_sideways(page)
 
 
+def test_a_column_that_is_asked_about_is_in_view(opened, upload: SourceFile):
+    page = opened(reverse("new_source", args=[upload.key]), viewport={"width": 1280, "height": 900})
+    asked, box = page.locator("th.to-look-at"), page.locator(".grid-box")
+    expect(asked).to_contain_text("extra")
+    assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") > 50
+    right = [each["x"] + each["width"] for each in (asked.bounding_box(), box.bounding_box())]
+    assert right[0] <= right[1] + 1
+
+
+def test_on_a_phone_the_button_has_the_whole_name_of_the_table(opened, upload: SourceFile):
+    page = opened(reverse("new_source", args=[upload.key]), viewport={"width": 390, "height": 844})
+    page.get_by_role("button", name="Accept the first answers").click()
+    start = page.get_by_role("button", name="Import into", disabled=False)
+    expect(start).to_contain_text(".prices")
+    expect(page.get_by_text("Save or schedule", exact=True)).to_be_visible()
+    assert start.evaluate("(button) => button.scrollWidth <= button.clientWidth")
+    expect_no_scrolling_sideways(page)
+
+
+def test_values_of_cards_end_at_the_same_edge(opened, upload: SourceFile):
+    page = opened(reverse("new"), viewport={"width": 390, "height": 844})
+    cells = "".join(f'<td data-label="Conversion">{text}</td>' for text in ("Trim", "Upper case, NULL is written as N"))
+    page.evaluate(
+        "(html) => { document.querySelector('main').innerHTML = html; }",
+        f"""
+        <div class="card"><table class="table card-table table-cards"><tbody><tr>{cells}</tr></tbody></table></div>""",
+    )
+    ends = page.locator("td").evaluate_all("""(cells) => cells.map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return Math.round(range.getBoundingClientRect().right);
+    })""")
+    assert ends[0] == ends[1]
+
+
 def test_what_is_shown_is_what_arrives_and_comes_back_as_a_preset(opened, upload: SourceFile, tmp_path: Path):
     page = opened(reverse("new_source", args=[upload.key]), viewport={"width": 1280, "height": 900})
     expect(page.get_by_label("price is read as")).to_have_value("thousands-dot")

@@ -60,7 +60,7 @@ LISTS = (
     Page("schedules", query="?show=attention", words=("The header is another one: price missing; cost new.",)),
     Page("labs", words=("5 in all", "hash partitions", "Cancelled")),
     Page("presets", words=("customers from the till", "sku, name, price", "warehouse · sales.products")),
-    Page("preset", (1,), words=("customers from the till", "Change it in the form", "semicolon, cp1252")),
+    Page("preset", (1,), words=("Change it in the form", "semicolon, cp1252", "31.12.2026 (day.month.year)")),
     Page("targets", words=("loader@127.0.0.1:1 / sales", "1 problem to fix", "Ready, 4 hints", "19 imports")),
     Page("connections", words=("s3://bucket/daily", "incoming", "2 schedules", "not checked yet")),
     Page("channels", words=("https://hooks.example.org/millrace", "2 waiting", "11 waiting", "carol@example.org")),

@@ -71,7 +71,7 @@ def _decision(
     values = trimmed(non_null_values(profile, number, mapping))
     of_bytes = number in profile.of_bytes
     choice = choose(values, column, profile.dialect.delimiter, of_bytes=of_bytes)
-    proof = _NO_DAY if choice.chosen.datetime_format else _NO_PROOF
+    proof = ""
     if commas and not choice.rivals:
         choice, proof = with_thousands(values, column, choice.chosen), _COMMAS_BESIDE
     found = [choice.chosen, *choice.rivals]
@@ -84,8 +84,8 @@ def _decision(
         return Decision("format", value, Standing.PROVED, f"{name}: the file states that the field has bytes.", name)
     if choice.rivals:
         others = [each for each in found if each.key != used.key]
-        answers = [_answer(each, mapping, name, choice.differing) for each in (used, *others)]
-        return Decision("format", value, Standing.GUESSED, _question(name, choice, proof), name, tuple(answers))
+        answers = [answer_of(each, mapping, name, choice.differing) for each in (used, *others)]
+        return Decision("format", value, Standing.GUESSED, question_of(name, choice, proof), name, tuple(answers))
     if used.is_plain:
         return Decision("format", value, Standing.RULE, f"{name}: {_rule(profile, number, mapping, column)}", name)
     shown = next((each for each in values if used.fits(each) and used.shown(each) != each), next(iter(values)))
@@ -95,7 +95,7 @@ def _decision(
     )
     if pivot:
         # The century is not in the file: another one would be stored as another date.
-        answers = [_answer(used, mapping, name, list(values)[:MOST_SHOWN])]
+        answers = [answer_of(used, mapping, name, list(values)[:MOST_SHOWN])]
         return Decision("format", value, Standing.GUESSED, evidence, name, tuple(answers))
     return Decision("format", value, Standing.PROVED, evidence, name)
 
@@ -181,14 +181,17 @@ def _rule(profile: Profile, number: int, mapping: ColumnMapping, column: Column)
     return f"the values are {'read by the server' if column.column_type.is_typed else 'stored'} as they are.{null}"
 
 
-def _question(name: str, choice: Choice, proof: str) -> str:
+def question_of(name: str, choice: Choice, proof: str = "") -> str:
+    """How a field's values can be read, in a sentence. `proof`: why the sample does not tell, unless as usual."""
+    proof = proof or (_NO_DAY if choice.chosen.datetime_format else _NO_PROOF)
     value = choice.differing[0]
     found = [choice.chosen, *(each for each in choice.rivals if each.shown(value) != choice.chosen.shown(value))]
     readings = " or ".join(f"{_brief(each.shown(value))} ({each.label})" for each in found)
     return f"{name}: {shortened(value)} can be {readings}; {proof}."
 
 
-def _answer(reading: ValueReading, mapping: ColumnMapping, name: str, values: Sequence[str]) -> Answer:
+def answer_of(reading: ValueReading, mapping: ColumnMapping, name: str, values: Sequence[str]) -> Answer:
+    """The answer that a field's values are read so. `values`: some that show it."""
     cleaning = tuple(each for each in mapping.transforms if TRANSFORMS[each].cleans)
     transforms = (*cleaning, *reading.transforms)
     words = [*transforms, f"date={reading.datetime_format}" if reading.datetime_format else ""]

@@ -43,7 +43,7 @@ def make_reading(
     listed = with_listed(profile, dict(enumerate(mapping)))
     of_values = column_decisions(listed, table, mapping, given, is_new=new_table is not None)
     if new_table and not stated.mapping:
-        new = new_column_decisions(listed, new_table, mapping)
+        new = new_column_decisions(listed, new_table, mapping, given)
         of_values = (*of_values, *new, *row_name_decisions(matching, stated))
     decisions = (*_format_decisions(profile, stated), *field_decisions(matching, stated), *of_values)
     decisions = stated.settle(decisions)

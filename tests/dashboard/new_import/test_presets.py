@@ -1,6 +1,7 @@
 """Presets on the pages: saved from a new import and from one that has ended, offered, renamed, deleted."""
 
 import json
+import re
 
 import pytest
 from django.urls import reverse
@@ -135,6 +136,9 @@ class TestOffering:
         page = show(browser, other, preset=str(MappingPreset.objects.get().pk)).content.decode()
         assert "The preset monthly states the format: comma, UTF-8" in page
         assert f'{reverse("new_source", args=[other.key])}?afresh=yes">Read the file as detected' in page
+        assert page.index('role="alert"') < page.index("Read the file as detected") < page.index('id="grid-')
+        # The step that has the problem is not done.
+        assert re.findall(r'step-number( step-done)?" aria-hidden="true">([23])<', page) == [("", "2"), ("", "3")]
 
 
 class TestPage:

@@ -44,8 +44,6 @@ def type_of(made: PreparedImport, column: str = "x") -> str:
         (("12e5", "5678"), ["double"]),
         (("-0", "1"), ["tinyint"]),
         (("1" * 20, "2"), ["bigint unsigned"]),
-        (("01/02/2024", "03/04/2024"), ["date", "date"]),
-        (("1,234", "5,678"), ["decimal(6,3)", "int"]),
         (("ja", "nein"), ["tinyint"]),
         ([*map(str, range(9)), "n/k"], ["int", "int"]),
     ],
@@ -58,6 +56,23 @@ def test_the_flags_of_a_note_give_the_other_type(target, tmp_path, values, types
     assert type_of(first).startswith("varchar")
     [note] = [note for note in first.new_table.notes if note.startswith("x: ")]
     assert [type_of(prepared(path, *flags)) for flags in flags_in(note)] == types
+
+
+@pytest.mark.parametrize(
+    ("values", "types"),
+    [
+        (("01/02/2024", "03/04/2024"), ["varchar(16)", "date", "date"]),
+        (("1,234", "5,678"), ["varchar(16)", "decimal(6,3)", "int"]),
+    ],
+)
+def test_the_flags_of_a_question_give_the_type_of_the_answer(target, tmp_path, values, types):
+    path = tmp_path / "made.csv"
+    path.write_text("n;x\n" + "".join(f"{number};{value}\n" for number, value in enumerate(values)))
+    with pytest.raises(NeedsAnswer) as asked:
+        prepared(path)
+    [question] = asked.value.reading.guesses
+    assert [type_of(prepared(path, *shlex.split(each.flag))) for each in question.answers] == types
+    assert type_of(prepared(path, "--accept-guesses")) == "varchar(16)"
 
 
 def notes_about_key(made: PreparedImport) -> list[str]:

@@ -1,12 +1,14 @@
-"""The question about a new column of numbers or dates, of which the sample has a few values that are none."""
+"""The questions about new columns: numbers or dates with a few values that are none, or with several readings."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from importer.engine.mapping.column_decisions import answer_of, question_of
 from importer.engine.mapping.columns import ColumnMapping, field_name
-from importer.engine.mapping.new_table.fields import FieldNames, text_type
+from importer.engine.mapping.new_table.fields import FieldNames, read_field, text_type
 from importer.engine.mapping.new_table.typed_values import is_value_of, reader, takes_bad_values
 from importer.engine.mapping.readings import non_null_values
+from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Column
 from importer.engine.schema.value_kinds import NULL_WORDS
@@ -19,8 +21,13 @@ from importer.engine.units import count_of
 MOST_SHOWN = 3
 
 
-def new_column_decisions(profile: Profile, table: NewTable, mapping: Sequence[ColumnMapping]) -> tuple[Decision, ...]:
-    """A guess with the name "type" for each new column with such values, unless its type was stated."""
+def new_column_decisions(
+    profile: Profile, table: NewTable, mapping: Sequence[ColumnMapping], given: Collection[int] = ()
+) -> tuple[Decision, ...]:
+    """A guess with the name "type" for each new column with such values, unless its type was stated.
+
+    `given`: the positions (from 0) of fields whose format was stated.
+    """
     columns = table.as_table()
     decisions = []
     for number, each in enumerate(mapping):
@@ -29,6 +36,8 @@ def new_column_decisions(profile: Profile, table: NewTable, mapping: Sequence[Co
         column = columns.column(each.column)
         if bad := _bad_values(profile, number, each, column):
             decisions.append(_question(profile, number, column, bad))
+        elif number not in given and not each.words and not column.column_type.is_typed:
+            decisions += _doubts(profile, number, each, column)
     return tuple(decisions)
 
 
@@ -45,6 +54,28 @@ def _not_of(values: Counter[str], mapping: ColumnMapping, column: Column) -> lis
     if not (read := reader(mapping, column)):
         return []
     return [each for each in values if each.strip() not in NULL_WORDS and not is_value_of(column, read(each))]
+
+
+def _doubts(profile: Profile, number: int, mapping: ColumnMapping, column: Column) -> Iterator[Decision]:
+    """The question how to read values that are a text because they could be different numbers or dates."""
+    names = FieldNames(field_name(profile.header, number), column.name)
+    values = profile.values_of(number)
+    known = Counter({text: times for text, times in values.items() if text.strip(BLANKS) not in NULL_WORDS})
+    choice = read_field(names, known, profile.dialect.delimiter).doubt
+    if choice:
+        text = (("type", column.type), ("transforms", ()), ("datetime_format", ""))
+        readings = (choice.chosen, *choice.rivals)
+        yield Decision(
+            "type",
+            f"{column.type}, as it is",
+            Standing.GUESSED,
+            question_of(names.field, choice),
+            names.field,
+            (
+                Answer("a text, as it is", names.typed(column.type), text, choice.differing),
+                *(answer_of(each, mapping, names.field, choice.differing) for each in readings),
+            ),
+        )
 
 
 def _question(profile: Profile, number: int, column: Column, bad: Sequence[str]) -> Decision:

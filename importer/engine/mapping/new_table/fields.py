@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from importer.engine.mapping.columns import ColumnMapping
@@ -52,13 +52,15 @@ class FieldNames:
 class NewField:
     """What the values of a field tell about its column: a type, how they are read, and why it is a text.
 
-    `type` "" is a text that holds all values. `note`: for users, "" if there is nothing to say.
+    `type` "" is a text that holds all values. `note`: for users, "" if there is nothing to say. `doubt`: the readings
+    as numbers or dates of which each would store something else. Such values are a text until somebody chooses.
     """
 
     type: str = ""
     transforms: tuple[str, ...] = ()
     datetime_format: str = ""
     note: str = ""
+    doubt: Choice | None = None
 
 
 @remembered
@@ -76,11 +78,11 @@ def read_field(names: FieldNames, values: Counter[str], delimiter: str) -> NewFi
             note=f"text, since no type of numbers keeps all digits ({longest}). {names.typed('double')} rounds them."
         )
     bare = trimmed(values)
-    found = _as_dates(names, bare, delimiter) or _as_numbers(names, bare, delimiter)
+    found = _as_dates(bare, delimiter) or _as_numbers(bare, delimiter) or _as_amounts(names, bare, delimiter)
     if not found:
-        return NewField(note=_note_on_amounts(names, bare, delimiter) or _note_on_text(names, values))
+        return NewField(note=_note_on_text(names, values))
     trimming = ("trim",) if found.type and bare != values else ()
-    return NewField(found.type, (*trimming, *found.transforms), found.datetime_format, found.note)
+    return replace(found, transforms=(*trimming, *found.transforms))
 
 
 def readings_as_number(values: Counter[str], delimiter: str) -> tuple[str, ...]:
@@ -144,14 +146,14 @@ def _choice_of_dates(values: Counter[str], delimiter: str) -> tuple[Counter[str]
     return dates, choose(dates, _MOMENT, delimiter)
 
 
-def _as_dates(names: FieldNames, values: Counter[str], delimiter: str) -> NewField | None:
-    """A column of dates, a few other texts excepted, or the note that they could be read in two ways."""
+def _as_dates(values: Counter[str], delimiter: str) -> NewField | None:
+    """A column of dates, a few other texts excepted, or the doubt how to read them."""
     found = _choice_of_dates(values, delimiter)
     if found is None:
         return None
     dates, choice = found
     if choice.rivals:
-        return NewField(note=_ambiguous(names, choice, "date"))
+        return NewField(doubt=choice)
     stored = {value: choice.chosen.shown(value) for value in dates}
     real = [value for value in dates if is_of_kind("datetime", stored[value])]
     if not real or not is_few(values.total() - sum(dates[value] for value in real), values.total()):
@@ -160,8 +162,8 @@ def _as_dates(names: FieldNames, values: Counter[str], delimiter: str) -> NewFie
     return NewField(tracker.type, (), choice.chosen.datetime_format)
 
 
-def _as_numbers(names: FieldNames, values: Counter[str], delimiter: str) -> NewField | None:
-    """A column of numbers, a few other texts excepted, or the note that they could be read in two ways."""
+def _as_numbers(values: Counter[str], delimiter: str) -> NewField | None:
+    """A column of numbers, a few other texts excepted, or the doubt how to read them."""
     if _probed_share(values, _has_digits) < _PROBED_SHARE:
         return None
     choice = choose(values, _NUMBER, delimiter, drops_currency=False)
@@ -169,7 +171,7 @@ def _as_numbers(names: FieldNames, values: Counter[str], delimiter: str) -> NewF
     if chosen.transforms == ("yes-no",):
         return None
     if choice.rivals:
-        return NewField(note=_ambiguous(names, choice, "number"))
+        return NewField(doubt=choice)
     numbers = [value for value in values if chosen.fits(value)]
     bad = values.total() - sum(values[value] for value in numbers)
     if bad and (values.total() < _LEAST_FOR_BAD_NUMBERS or not is_few(bad, values.total())):
@@ -189,28 +191,16 @@ def _has_digits(value: str) -> bool:
     return any(map(str.isdigit, value)) and len(value) <= 2 * _PROBED
 
 
-def _ambiguous(names: FieldNames, choice: Choice, kind: str) -> str:
-    value = choice.differing[0]
-    readings = [choice.chosen, *choice.rivals]
-    shown = " or ".join(f"{each.shown(value)} ({each.label})" for each in readings)
-    flags = [
-        names.mapped(f"date={each.datetime_format}" if each.datetime_format else ",".join(each.transforms))
-        for each in readings
-        if not each.is_plain
-    ]
-    return f"text, since {shortened(value)} can be {shown}. {' or '.join(flags)} makes it a {kind}."
-
-
-def _note_on_amounts(names: FieldNames, values: Counter[str], delimiter: str) -> str:
-    """Why amounts that all have the same currency are a text, and the flag that makes them numbers; "" for others."""
+def _as_amounts(names: FieldNames, values: Counter[str], delimiter: str) -> NewField | None:
+    """Why amounts that all have the same currency are a text, and the flag that makes them numbers; None for others."""
     choice = choose(values, _NUMBER, delimiter)
     chosen = choice.chosen
     if not any(TRANSFORMS[name].currency for name in chosen.transforms) or not all(map(chosen.fits, values)):
-        return ""
+        return None
     if choice.rivals:
-        return _ambiguous(names, choice, "number")
+        return NewField(doubt=choice)
     flag = names.mapped(",".join(chosen.transforms))
-    return f"text, which keeps the currency ({shortened(next(iter(values)))}). {flag} makes it a number."
+    return NewField(note=f"text, which keeps the currency ({shortened(next(iter(values)))}). {flag} makes it a number.")
 
 
 def _note_on_text(names: FieldNames, values: Counter[str]) -> str:

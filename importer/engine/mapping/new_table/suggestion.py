@@ -3,7 +3,8 @@
 A type that the file states, as a dump and Parquet do, is used instead.
 
 Where a number type would change the texts (codes such as 12e5, leading zeros, versions), and where a value could be
-read in two ways, the column is a text: a text loses nothing. A note says why, and how to have another type.
+read in two ways, the column is a text: a text loses nothing. A note says why, and how to have another type. What could
+be read in two ways is a question (decisions.py).
 """
 
 from collections import Counter

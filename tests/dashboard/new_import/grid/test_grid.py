@@ -50,15 +50,21 @@ def test_the_reading_that_a_note_names_can_be_chosen(browser, user, target):
     assert ">39423.83</td>" in shown.content.decode()
 
 
-def test_the_format_that_a_note_names_can_be_entered(browser, user, target):
+def test_a_date_of_a_new_table_that_can_be_read_in_two_ways_is_asked_about(browser, user, target):
     source = uploaded(user, b"id;day\n1;02/03/2024\n2;04/05/2024\n", "days.csv")
     values = {"target": str(target.pk), "mode": "create", "table": "days"}
     shown = show(browser, source, **values)
-    assert "“Date and time format: %d/%m/%Y” for day" in unescape(shown.content.decode())
-    assert shown_form(shown)["format_1"] == ""
-    shown = show(browser, source, **{**values, **shown_form(shown), "format_1": "%d/%m/%Y"})
-    assert shown_form(shown)["type_1"] == "date"
-    assert ">2024-03-02</td>" in shown.content.decode()
+    html = unescape(shown.content.decode())
+    assert "day: '02/03/2024' can be 2024-03-02 (day/month/year) or 2024-02-03 (month/day/year)" in html
+    asked = shown.context["preview"].open_questions
+    text, day_first, month_first = asked[0].answers
+    assert (len(asked), text.label) == (1, "A text, as it is")
+    assert (day_first.shows[0], month_first.shows[0]) == ("02/03/2024 → 2024-03-02", "02/03/2024 → 2024-02-03")
+    sent = {**values, **shown_form(shown)}
+    for answer, type_ in ((text, "varchar(16)"), (day_first, "date")):
+        answered = show(browser, source, **sent, answer=answer.value)
+        assert answered.context["preview"].open_questions == []
+        assert shown_form(answered)["type_1"] == type_
 
 
 def test_what_is_asked_about_is_called_guessed_as_in_reports(browser, user, target):

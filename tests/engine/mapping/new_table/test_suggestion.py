@@ -1,5 +1,7 @@
 """A new table suggested from a sample: types that keep every text, with a note where a text column is not plain."""
 
+from dataclasses import replace
+
 import pytest
 
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride
@@ -141,11 +143,8 @@ def test_types_and_formats_of_a_file_with_semicolons(suggest_both, values, type_
 @pytest.mark.parametrize(
     ("values", "notes"),
     [
-        (("01/02/2024",), ("'01/02/2024' can be 2024-02-01", "--map 'x=x:date=%d/%m/%Y' or --map 'x=x:date=%m/%d/%Y'")),
-        (("1,234",), ("1.234 (decimal comma) or 1234 (thousands comma)", "--map 'x=x:decimal-comma'")),
         (("ja", "nein"), ("words for yes and no", "--type 'x=tinyint' and --map 'x=x:yes-no' make them")),
         (("1.234,50 €", "-5,00 €"), ("which keeps the currency ('1.234,50 €')", "--map 'x=x:money-comma-€' makes it")),
-        (("$1,234", "$5,678"), ("1234 (amount in $, decimal point)", "1.234", "--map 'x=x:money-$'")),
         (("25:30:00", "0:00:10.5"), ("times or durations", "--type 'x=time'")),
         ([*map(str, range(9)), "n/k"], ("'n/k' is no number, as 9 of 10 values are", "--type 'x=int' makes it a number",
                                         "--map 'x=x:null=n/k'")),
@@ -156,6 +155,34 @@ def test_a_text_that_could_be_more_has_a_note_with_the_flag(suggest_both, values
     table, _ = suggest_both(semicolons(*values))
     [about] = [note for note in table.notes if note.startswith("x: ")]
     assert all(note in about for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("values", "asked", "flags", "shown"),
+    [
+        (("01/02/2026", "03/04/2026"), "'01/02/2026' can be 2026-02-01 (%d/%m/%Y) or 2026-01-02 (%m/%d/%Y); no value",
+         ["--type 'x=varchar(16)'", "--map 'x=x:date=%d/%m/%Y'", "--map 'x=x:date=%m/%d/%Y'"],
+         ["01/02/2026", "01/02/2026 → 2026-02-01", "01/02/2026 → 2026-01-02"]),
+        (("1,234",), "1.234 (decimal comma) or 1234 (thousands comma)",
+         ["--type 'x=varchar(16)'", "--map 'x=x:decimal-comma'", "--map 'x=x:thousands-comma'"],
+         ["1,234", "1,234 → 1.234", "1,234 → 1234"]),
+        (("$1,234", "$5,678"), "1234 (amount in $, decimal point)", None, None),
+    ],
+)  # fmt: skip
+def test_a_text_that_could_be_different_values_is_asked_about(suggest_both, source, values, asked, flags, shown):
+    profile = profile_file(source(semicolons(*values).encode()))
+    table, mapping = suggest_both(semicolons(*values))
+    [question] = new_column_decisions(profile, table, mapping)
+    assert question.guessed
+    assert asked in question.evidence
+    assert question.answers[0].label == "a text, as it is"
+    if flags:
+        assert [each.flag for each in question.answers] == flags
+        assert [each.shows[0] for each in question.answers] == shown
+    assert not [note for note in table.notes if note.startswith("x: ")]
+    # Answered by a format, that it stays a text, or a type.
+    assert new_column_decisions(profile, table, mapping, [1]) == ()
+    assert new_column_decisions(profile, replace(table, stated=("x",)), mapping) == ()
 
 
 @pytest.mark.parametrize(
