@@ -10,6 +10,7 @@ from allauth.mfa.webauthn.forms import LoginWebAuthnForm
 from django import forms
 from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import password_validators_help_texts
 from django.core.exceptions import ValidationError
 
 from dashboard.sign_in.adapter import too_many, whom
@@ -27,7 +28,7 @@ def counted_code(name: str) -> Counted:
 
 
 class EndsTokens(forms.Form):
-    """Offers to end the person's tokens with the old password: somebody else may have both."""
+    """Sets a password. Offers to end the person's tokens with the old one: somebody else may have both."""
 
     end_tokens = forms.BooleanField(required=False)
     user: User
@@ -36,6 +37,11 @@ class EndsTokens(forms.Form):
     def tokens(self) -> int:
         """How many tokens the person has."""
         return self.user.access_tokens.count()
+
+    @property
+    def password_rule(self) -> str:
+        """What a password has to be like, in sentences."""
+        return " ".join(map(str, password_validators_help_texts()))
 
     def save(self, *args: Any, **kwargs: Any) -> Any:
         saved = super().save(*args, **kwargs)  # type: ignore[misc]

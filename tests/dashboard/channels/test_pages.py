@@ -235,6 +235,9 @@ def test_messages_are_shown_with_their_state_and_one_that_was_given_up_can_be_se
     assert "1 given up" in page_of(staff.get(reverse("channels")))
     page = page_of(staff.get(reverse("channel", args=[channel.pk])))
     assert "Attempt 32: it refused ann" in page
+    made = timezone.localtime(lost.created_at)
+    assert "given up</span>, of <time" in page
+    assert f">{made.day} {made:%b, %H:%M}</time>" in page
     assert "<b>failed" not in page
     staff.post(reverse("notice_again", args=[lost.pk]))
     lost.refresh_from_db()

@@ -77,6 +77,7 @@ class TestNew:
     def test_the_page_says_that_a_small_file_tells_no_chunk_sizes_apart_and_starts_nothing(self, browser, job):
         page = text(browser.get(reverse("lab_new"), {"job": job.pk, "grid": "chunks"}))
         assert "With this file nothing is left to compare." in page
+        assert "lab-grid-idle" in page
         assert 'start-message">With this file nothing is left to compare.</span>' in page
         assert "chunk size 1 MiB, chunk size 4 MiB and chunk size 16 MiB give the same chunks" in page
         assert 'id="lab-start" disabled' in page

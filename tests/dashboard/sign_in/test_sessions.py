@@ -5,6 +5,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.sign_in.browsers import browser_name
 from tests.dashboard.sign_in.conftest import PASSWORD
@@ -34,6 +35,14 @@ def test_each_browser_is_listed_with_address_and_name(client, other):
     assert "Firefox on Linux" in page
     assert ELSEWHERE in page
     assert page.count("this browser") == 1
+
+
+def test_without_a_list_the_last_sign_in_is_told(client, user):
+    sign_in(client)
+    UserSession.objects.all().delete()
+    user.refresh_from_db()
+    page = client.get(reverse("usersessions_list")).text
+    assert f"You last signed in {timezone.localtime(user.last_login):%Y-%m-%d %H:%M}." in page
 
 
 def test_one_is_signed_out(client, other):
