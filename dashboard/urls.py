@@ -123,6 +123,7 @@ pages = [
     path("labs/", labs.labs, name="labs"),
     path("labs/new/", lab_new.lab_new, name="lab_new"),
     path("labs/experiments/", lab_experiments.experiments, name="lab_experiments"),
+    path("labs/experiments/start/", lab_experiments.start, name="lab_experiment_start"),
     path("labs/<int:pk>/report/", lab_experiments.report, name="lab_report"),
     path("labs/<int:pk>/", lab.lab, name="lab"),
     path("labs/<int:pk>/live/", lab.live, name="lab_live"),

@@ -1,22 +1,27 @@
 """The work of `millrace experiment`."""
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+from django.contrib.auth.models import User
 
 from bench.experiments import runner
 from bench.experiments.experiment import FULL, SMALL
 from bench.experiments.outcome import StartState, experiment_result, store
+from bench.experiments.private_server import KINDS, missing
 from bench.experiments.published.registry import EXPERIMENTS, experiment_named
 from bench.experiments.report import ExperimentResult, markdown, number, write_report
 from config.contracts import documents
 from importer.access.acting import acting_user
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.tuning.grid import WAY
+from importer.engine.tuning.rounds import WARM_UP
 from importer.lab.commands import REPEATS
 from importer.lab.lifecycle import finish
 from importer.management.build_import import named_target
 from importer.management.terminal.one_document import DocumentCommand
-from importer.models import Lab, Trial
+from importer.models import Lab, Target, Trial
 
 
 def run_verb(command: DocumentCommand, *, verb: str, **options: Any) -> None:
@@ -49,12 +54,15 @@ def listed() -> list[dict[str, Any]]:
 
     The seconds are those of a warm-up and REPEATS rounds, as a run has them without options.
     """
+    lacking = {flavour: why.what for flavour in KINDS if (why := missing(flavour))}
     return [
         {
             "name": each.name,
             "article": each.article,
             "asks": each.asks,
             "ways": [way.name for way in each.ways],
+            "private": [way.name for way in each.ways if way.server],
+            "missing": lacking,
             "sizes": {
                 size: {"rows": each.rows(size), "seconds": round(each.seconds(each.rows(size), 1 + REPEATS))}
                 for size in (SMALL, FULL)
@@ -69,6 +77,9 @@ def lines(experiments: Iterable[dict[str, Any]]) -> Iterable[str]:
     for each in experiments:
         yield f"{each['name']}: {each['asks']} ({len(each['ways'])} ways)"
         yield f"    {each['article']}"
+        if alone := len(each["private"]):
+            lacking = "".join(f" For {flavour}: {why}" for flavour, why in each["missing"].items())
+            yield f"    {alone} of them on a private server here.{lacking}"
         for size, estimate in each["sizes"].items():
             time = _time(estimate["seconds"])
             yield f"    {size}: {estimate['rows']:,} rows, about {time} for a warm-up and {REPEATS} rounds"
@@ -82,10 +93,43 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
     request = _request(options)
     start_state = StartState()
     lab = runner.begin(request, named_target(options["target"]), acting_user())
+    tell(f"Lab {lab.pk}: {lab.trials.count()} trials, about {_time(request.seconds)}.")
+    alone = [way.name for way in request.chosen if way.server]
+    if alone and (lacks := missing(runner.flavour_of(lab.target), options["server_program"])):
+        names = "; ".join(alone)
+        tell(f"Not measured, since they need a private server: {names}. {lacks.what} {lacks.advice}")
+    result, ended = work(lab, start_state, _command(options, request.rows, lab), tell, options["server_program"])
+    if options["report"]:
+        tell(f"Report: {write_report(result, options['report'])}")
+    return result, ended
+
+
+def order(name: str, target: Target, user: User | None, size: str, ways: Sequence[str], **others: Any) -> Lab:
+    """Create the lab of an experiment, for the workers. Raises Problem for wrong values, and as runner.order() does."""
+    experiment = experiment_named(name)
+    values = {each: value for each, value in others.items() if value is not None}
+    request = runner.ExperimentRequest(experiment, experiment.rows(size), ways=experiment.chosen(ways), **values)
+    return runner.order(request, target, user)
+
+
+def command_of(lab: Lab) -> str:
+    """The command that repeats an experiment that was ordered."""
+    names = [str(each[WAY]) for each in lab.combinations]
+    every = len(names) == len(experiment_named(lab.experiment).ways)
+    warm_up = lab.trials.filter(round=WARM_UP).exists()
+    options = {"size": "", "warm_up": warm_up, "server_program": "", "way": () if every else names}
+    return _command(options, lab.sample_rows, lab)
+
+
+def work(
+    lab: Lab, start_state: StartState, command: str, tell: Callable[[str], object], server_program: str = ""
+) -> tuple[ExperimentResult, Lab]:
+    """Run the experiment's trials, which this process has claimed, and end it; `command` repeats it.
+
+    Returns the result and the ended lab.
+    """
     trials = lab.trials.count()
-    tell(f"Lab {lab.pk}: {trials} trials, about {_time(request.seconds)}.")
     becomes, problem = Lab.Status.DONE, None
-    command = _command(options, request.rows, lab)
 
     def told(trial: Trial | None = None) -> None:
         """Tell of the trial, and keep the figures so far for the lab's page."""
@@ -96,7 +140,7 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
 
     try:
         told()
-        runner.run(lab, told, options["server_program"])
+        runner.run(lab, told, server_program)
     except (KeyboardInterrupt, Cancelled):
         becomes = Lab.Status.CANCELLED
     except Problem as error:
@@ -107,8 +151,6 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
     ended = finish(lab, becomes, problem, lambda obstacle: tell(f"Waits to drop its tables: {obstacle}"))
     result = experiment_result(ended, start_state, command)
     store(ended, result)
-    if options["report"]:
-        tell(f"Report: {write_report(result, options['report'])}")
     return result, ended
 
 

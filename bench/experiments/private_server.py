@@ -78,7 +78,7 @@ class PrivateServers:
 
     def _server(self, options: Mapping[str, Value]) -> PrivateDatabase:
         kind = KINDS["MariaDB" if self.flavour == "MariaDB" else "MySQL"]
-        server = kind(self.folder, port=self._port, program=self._found(kind))
+        server = kind(self.folder, port=self._port, program=_found(kind, self.program))
         server.options = (*server.options, *(f"--{name}={value}" for name, value in options.items()))
         server.ends_with_parent = sys.platform == "linux"
         # Its root has no password: nobody else on this machine may reach it.
@@ -91,17 +91,6 @@ class PrivateServers:
             )
         return server
 
-    def _found(self, kind: type[PrivateDatabase]) -> str:
-        """The path of the program. Raises Problem if it is not on this machine, or is another server's."""
-        path = path_of(self.program or kind.program)
-        if not path or is_mysql(path) != (kind is PrivateMySQL):
-            raise Problem(
-                f"This machine has no {kind.program} of {kind.label} for a private server.",
-                self.program,
-                "Name its path with --server-program.",
-            )
-        return path
-
     def _start(self, server: PrivateDatabase, variant: ServerVariant) -> None:
         log_before = server.log.stat().st_size if server.log.exists() else 0
         try:
@@ -112,6 +101,30 @@ class PrivateServers:
             if not refusal:
                 raise
             raise _gone(_LOG_PREFIX.sub("", refusal).rstrip("."), variant) from error
+
+
+def missing(flavour: str, program: str = "") -> Problem | None:
+    """The problem that this machine has no private server of the flavour; None if it has.
+
+    `program`: the path of mysqld or mariadbd; "" for the one that this machine has.
+    """
+    try:
+        _found(KINDS["MariaDB" if flavour == "MariaDB" else "MySQL"], program)
+    except Problem as problem:
+        return problem
+    return None
+
+
+def _found(kind: type[PrivateDatabase], program: str) -> str:
+    """The path of the program. Raises Problem if it is not on this machine, or is another server's."""
+    path = path_of(program or kind.program)
+    if not path or is_mysql(path) != (kind is PrivateMySQL):
+        raise Problem(
+            f"This machine has no {kind.program} of {kind.label} for a private server.",
+            program,
+            "Name its path with --server-program.",
+        )
+    return path
 
 
 def _as_requested(address: Address, options: Mapping[str, Value], variant: ServerVariant) -> dict[str, str]:

@@ -10,17 +10,19 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import MySQLdb
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
 from bench.experiments.experiment import Experiment, Way
 from bench.experiments.private_server import PrivateServers
 from bench.experiments.published.registry import experiment_named
 from bench.experiments.trials import TrialScene, try_way
+from importer.access import approval, limits
 from importer.access.policy import require
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import connect
@@ -85,8 +87,23 @@ class ExperimentRequest:
 def begin(request: ExperimentRequest, target: Target, user: User | None = None) -> Lab:
     """Create the experiment's lab and claim it and its target. run() and finish() must follow in this process.
 
-    Raises Problem if another lab has the target, the target does not answer, or the disk has no room for the files;
-    and Forbidden if the acting person may not load into scratch tables of the target.
+    Raises Problem as order() does, and if another lab has the target.
+    """
+    now = timezone.now()
+    claimed = {"target_claim": target.pk, "started_at": now, "prepared_at": now, "attempt": 1, "lease": lease_end()}
+    try:
+        return order(request, target, user, status=Status.RUNNING, **claimed)
+    except IntegrityError as error:
+        raise Problem(
+            "Another lab has the target.", target.name, "Wait for its end, or cancel it: `millrace lab list`."
+        ) from error
+
+
+def order(request: ExperimentRequest, target: Target, user: User | None, **claimed: Any) -> Lab:
+    """Create the experiment's lab: waiting, unless it is `claimed`.
+
+    Raises Problem if the target does not answer, or the disk has no room for the files; and Forbidden if the acting
+    person may not load into scratch tables of the target.
     """
     require(Level.LOAD, target, target.database, scratch_tables.PREFIX)
     ways = [each.name for each in request.chosen]
@@ -101,40 +118,30 @@ def begin(request: ExperimentRequest, target: Target, user: User | None = None) 
     with connect(target.address):
         _require_room(request)
     end_abandoned(target)
-    now = timezone.now()
-    try:
-        with transaction.atomic():
-            lab = Lab.objects.create(
-                target=target,
-                target_claim=target.pk,
-                source_name="rows from a seed",
-                created_by=user,
-                status=Status.RUNNING,
-                started_at=now,
-                prepared_at=now,
-                attempt=1,
-                lease=lease_end(),
-                schema_name=target.database,
-                table_name=request.experiment.workload.files,
-                dialect_json=to_json(Dialect()),
-                mapping_json=[],
-                grid_json=to_json(Grid(request.experiment.name, {WAY: tuple(ways)}, request.experiment.article)),
-                combinations_json=[{WAY: name} for name in ways],
-                planned_json={WAY: request.experiment.baseline},
-                sample_json=to_json(Sample(rows=request.rows)),
-                sample_rows=request.rows,
-                sample_bytes=request.experiment.file_bytes(request.rows, request.chosen),
-                budget_json=to_json(Budget(None, None, None, None)),
-                repeats=request.repeats,
-                seed=request.seed,
-                scratch_schema=target.database,
-                during_imports=request.during_imports,
-            )
-            lay_out(lab, turns(len(ways), request.repeats, request.seed, warm_up=request.warm_up))
-    except IntegrityError as error:
-        raise Problem(
-            "Another lab has the target.", target.name, "Wait for its end, or cancel it: `millrace lab list`."
-        ) from error
+    with limits.one_more(limits.LABS, user):
+        lab = Lab.objects.create(
+            target=target,
+            source_name="rows from a seed",
+            created_by=user,
+            starters=approval.starters(user),
+            schema_name=target.database,
+            table_name=request.experiment.workload.files,
+            dialect_json=to_json(Dialect()),
+            mapping_json=[],
+            grid_json=to_json(Grid(request.experiment.name, {WAY: tuple(ways)}, request.experiment.article)),
+            combinations_json=[{WAY: name} for name in ways],
+            planned_json={WAY: request.experiment.baseline},
+            sample_json=to_json(Sample(rows=request.rows)),
+            sample_rows=request.rows,
+            sample_bytes=request.experiment.file_bytes(request.rows, request.chosen),
+            budget_json=to_json(Budget(None, None, None, None)),
+            repeats=request.repeats,
+            seed=request.seed,
+            scratch_schema=target.database,
+            during_imports=request.during_imports,
+            **claimed,
+        )
+        lay_out(lab, turns(len(ways), request.repeats, request.seed, warm_up=request.warm_up))
     return lab
 
 
@@ -145,8 +152,7 @@ def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None, server_
     Cancelled if the lab was cancelled, and Problem if the target does not answer.
     """
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with connect(lab.target.address) as connection:
-        flavour = read_server(connection, lab.target.address).flavour
+    flavour = flavour_of(lab.target)
     folder = settings.LAB_DIR / f"{lab.key}.{lab.attempt}.server"
     servers = PrivateServers(flavour, folder, server_program)
     try:
@@ -158,6 +164,12 @@ def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None, server_
                 tell(trial)
     finally:
         servers.remove()
+
+
+def flavour_of(target: Target) -> str:
+    """The flavour of the target's server. Raises TargetProblem if it does not answer."""
+    with connect(target.address) as connection:
+        return read_server(connection, target.address).flavour
 
 
 def _require_room(request: ExperimentRequest) -> None:

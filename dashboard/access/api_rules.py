@@ -153,6 +153,8 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_lab_clean_now": {"POST": Does("lab_clean_now")},
     "api_lab_end_without": {"POST": Does("lab_end_without")},
     "api_lab_preset": {"POST": Does("lab_preset")},
+    "api_experiments": {"GET": Does("lab_experiments"), "POST": Does("lab_experiment_start")},
+    "api_lab_report": {"GET": Does("lab_report")},
     "api_history": {"GET": Does("history")},
     "api_history_csv": {"GET": Does("history_csv")},
     "api_history_compare": {"GET": Does("history_compare")},

@@ -63,7 +63,9 @@ CHANGING: Mapping[str, tuple[str, ...]] = {
     "api_connection_confirm": POSTS,
     "api_imports": POSTS,
     "api_import_run_again": POSTS,
+    "lab_experiment_start": POSTS,
     "api_labs": POSTS,
+    "api_experiments": POSTS,
 }
 READ_WHOLE_FILES = (
     *("new_places", "new_from", "new_together", "start_import", "job_run_again"),

@@ -244,6 +244,7 @@ RULES: dict[str, Rule] = {
     "labs": LISTED,
     "lab_new": replace(OPERATORS, rate=limits.STARTS),
     "lab_experiments": LISTED,
+    "lab_experiment_start": replace(OPERATORS, rate=limits.STARTS),
     "lab_report": LAB,
     "lab": LAB,
     "lab_live": LAB,

@@ -185,11 +185,11 @@ def _upload(key: UUID, person: Person) -> SourceFile:
 def _place(wanted: ImportIn, preset: MappingPreset | None) -> tuple[Target, str]:
     if not preset and not (wanted.target and wanted.table):
         raise Problem("Target or table is missing.", "body", "Name both, or a preset that knows them.")
-    target = _target_named(wanted.target) if wanted.target or not preset else preset.target
+    target = target_named(wanted.target) if wanted.target or not preset else preset.target
     return target, wanted.table or (preset.table if preset else "")
 
 
-def _target_named(name: str) -> Target:
+def target_named(name: str) -> Target:
     """The target of this name among those that the acting person may see. Raises Problem, with their names."""
     if target := seen(Target.objects.filter(name=name)).first():
         return target

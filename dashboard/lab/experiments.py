@@ -1,16 +1,21 @@
 """The page of the published experiments: the last report of each on each target, and the full reports."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
+from importer import lab as lab_of
+from importer.access import audit
 from importer.access.policy import seen
-from importer.models import Lab
+from importer.engine.errors import Problem
+from importer.lab.commands import REPEATS
+from importer.models import Lab, Target
 
 # Most reports that the page looks through for the last ones.
 MOST_REPORTS = 500
@@ -30,8 +35,42 @@ def experiments(request: HttpRequest) -> HttpResponse:
     by_name: dict[str, list[Lab]] = {}
     for lab in newest_first:
         by_name.setdefault(lab.experiment, []).append(lab)
+    return _list(request, by_name)
+
+
+def _list(request: HttpRequest, by_name: Mapping[str, list[Lab]], problem: Problem | None = None) -> HttpResponse:
     shown = [{"name": name, **compared(labs)} for name, labs in sorted(by_name.items())]
-    return render(request, "lab/experiments/list.html", {"experiments": shown})
+    try:
+        offered = lab_of.experiments()
+    except Problem:  # Not in a clone.
+        offered = []
+    targets = seen(Target.objects.registered().order_by("name"))
+    context = {"experiments": shown, "offered": offered, "targets": targets, "repeats": REPEATS, "problem": problem}
+    return render(request, "lab/experiments/list.html", context, status=422 if problem else 200)
+
+
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    """Start an experiment on a target; its lab's page follows it."""
+    given = request.POST
+    target = get_object_or_404(seen(Target.objects.registered()), name=given.get("target", ""))
+    try:
+        repeats = whole_number(given.get("repeats", ""))
+        made = lab_of.order(
+            given.get("name", ""), target, cast(User, request.user), size=given.get("size", "small"), repeats=repeats
+        )
+    except Problem as problem:
+        return _list(request, {}, problem)
+    audit.about(made)
+    lab_of.start(made.pk)
+    return redirect("lab", pk=made.pk)
+
+
+def whole_number(text: str) -> int:
+    """The number of rounds. Raises Problem if it is none."""
+    if not text.isdecimal():
+        raise Problem(f"{text!r} is no number of rounds.", advice="Give a whole number.")
+    return int(text[:9])
 
 
 @require_safe

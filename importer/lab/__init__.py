@@ -2,9 +2,10 @@
 
 commands.py: the actions that people request; estimate.py: how long they will take; lifecycle.py: the work on a lab, one
 step at a time, to its end; approval.py: labs that another person must approve; sample_size.py, setup.py: the sample;
-dry_plan.py, same_chunks.py: which combinations can be tried, and differ; trial_order.py: their order; trials.py: one
-trial after another, each an import marked as a trial; cleanup.py: drops everything again; obstacles.py: ways out if
-that cannot be done; results.py: the result; transitions.py: which process may change which state.
+dry_plan.py: which combinations can be tried, and differ; trial_order.py: their order; experiments.py: the published
+ones; trials.py: one trial after another, each an import marked as a trial; cleanup.py: drops everything again;
+obstacles.py: ways out if that cannot be done; results.py: the result; transitions.py: which process may change which
+state.
 """
 
 from importer.lab.approval import approve, digest_of, is_asked_for, refuse, release_unmarked, sentence
@@ -13,6 +14,7 @@ from importer.lab.commands import LabRequest, cancel, choose, create, create_fro
 from importer.lab.estimate import LabEstimate, estimate
 from importer.lab.lifecycle import take, unended
 from importer.lab.obstacles import end_without, is_not_dropped, is_stuck, try_now
+from importer.lab.published import experiments, order
 from importer.lab.results import options_of, options_to_apply, outcome, save_preset, whole
 from importer.lab.sample_size import suggest_sample
 from importer.lab.trials import spent
@@ -28,11 +30,13 @@ __all__ = [
     "digest_of",
     "end_without",
     "estimate",
+    "experiments",
     "is_asked_for",
     "is_not_dropped",
     "is_stuck",
     "options_of",
     "options_to_apply",
+    "order",
     "outcome",
     "prepare_again",
     "refuse",

@@ -19,7 +19,7 @@ from importer.jobs.actions import commands
 from importer.jobs.actions.obstacles import is_stuck
 from importer.jobs.permission import why_forbidden
 from importer.jobs.steps.lease_recovery import expired_runs
-from importer.lab import approval, trials
+from importer.lab import approval, published, trials
 from importer.lab.cleanup import leave, remove_sample
 from importer.lab.setup import prepare_lab
 from importer.lab.transitions import Status, backoff, change, change_held, claim, connected, end, lease_keeper, release
@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 LOOK_EVERY = 0.5  # seconds
 GONE = Problem("The command that ran the experiment is gone.", advice="Start it again.")
 
+BEFORE_RUNNING = (Status.WAITING, Status.PREPARING)
 Then = Callable[[Sequence[Message]], None]
 State = Trial.Status
 
@@ -61,10 +62,12 @@ def unended() -> list[int]:
 
 def _step(lab: Lab) -> Callable[[Lab], bool]:
     if lab.status != Status.ENDING:
-        if lab.experiment:
+        if lab.experiment and lab.status == Status.RUNNING:
             return _give_up
         if problem := why_forbidden(lab):
             return lambda each: end(each, Status.FAILED, problem.as_json())
+    if lab.experiment and lab.status == Status.PREPARING:
+        return published.run
     return STEPS[Status(lab.status)]
 
 
@@ -192,7 +195,8 @@ def end_abandoned(target: Target) -> None:
     """End the experiments on the target whose process is gone: the lease has expired or was released too early."""
     shorten(Lab.objects.filter(target=target), "lease")
     unclaimed = Q(lease=None) | Q(lease__lte=timezone.now())
-    left = Lab.objects.filter(unclaimed, target=target).exclude(status__in=Lab.ENDED)
+    # One that was ordered from the workers has no process yet.
+    left = Lab.objects.filter(unclaimed, target=target).exclude(status__in=(*Lab.ENDED, *BEFORE_RUNNING))
     for lab in left:
         if lab.experiment and (claimed := claim(lab.pk)):
             finish(claimed, Status.FAILED, GONE)

@@ -19,12 +19,11 @@ from importer.engine.tuning.budget import Spent, TrialCost, why_not
 from importer.engine.tuning.rounds import WARM_UP
 from importer.jobs import report
 from importer.jobs.actions import commands
-from importer.lab import same_chunks
 from importer.lab.cleanup import tidy, untidy
 from importer.lab.dry_plan import ran_as, require_as_requested
 from importer.lab.setup import prepare_trial, scratch_of
 from importer.lab.transitions import Status, change_held, connected, end, held, lease_keeper
-from importer.lab.trial_order import lay_out_finals
+from importer.lab.trial_order import EFFECT, effect_of, lay_out_finals, why_left_out
 from importer.models import ImportJob, Lab, Trial
 from importer.models.outcomes.attempts import speed_of
 from importer.preparation.prepare import PreparedImport
@@ -68,7 +67,7 @@ def _next(lab: Lab) -> Trial | None:
     for trial in lab.trials.filter(status=State.PENDING).select_related("lab"):
         why = (
             _failed_before(lab, trial)
-            or same_chunks.why_left_out(lab, trial)
+            or why_left_out(lab, trial)
             or why_not(
                 lab.budget, spent(lab), trial.combination, lab.sample_rows, max(lab.sample_bytes, lab.table_bytes)
             )
@@ -193,7 +192,7 @@ def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
     timings = {
         **report.report(job)["seconds"],
         "chunks": in_chunks(job),
-        same_chunks.EFFECT: same_chunks.effect_of(job, trial),
+        EFFECT: effect_of(job, trial),
     }
     figures = {"rows": job.committed_rows, "timings": timings}
     if not succeeded:

@@ -299,6 +299,7 @@ LEFT_OUT = {
         "files of a connection in a new import, which the rows do not have",
     ),
     "job_why": "what the server does now: nothing stored is shown",
+    "lab_experiment_start": "reaches the target's server, which the rows do not have",
     "lab_report": "the stored report of an experiment, which the rows do not have",
     "uploads": "begins an upload: nothing stored is shown",
     "upload": "speaks tus, and has a test of its own",

@@ -1,11 +1,11 @@
-"""Labs: plan, start and show them, act on them, and save what they recommend."""
+"""Labs: plan, start and show them, act on them, and save what they recommend; and published experiments, as labs."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from ninja import Query, Router, Schema, Status
@@ -14,7 +14,7 @@ from pydantic import Field
 from dashboard.api.body import Body, example
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import LARGEST, Cursor, Page
-from dashboard.api.planning import only_looking
+from dashboard.api.planning import only_looking, target_named
 from dashboard.api.planning import prepared as prepared_import
 from dashboard.api.resources.presets import PresetOut
 from dashboard.api.resources.presets import show as show_preset
@@ -217,3 +217,54 @@ def save_lab(request: HttpRequest, id: int, new: PresetNameIn, response: HttpRes
     audit.note(preset=saved.name)
     response.headers["Location"] = reverse("api_preset", args=[saved.pk])
     return Status(201, show_preset(saved))
+
+
+class ExperimentIn(Body, json_schema_extra=example(name="methods", target="warehouse", size="small", repeats=5)):
+    """An experiment that `GET experiments` lists, on a target."""
+
+    name: Annotated[str, Field(max_length=64)]
+    target: Annotated[str, Field(max_length=64)]
+    size: Annotated[str, Field(max_length=13, description="small, full (as many rows as the article), or rows.")] = (
+        "small"
+    )
+    ways: Annotated[
+        list[Annotated[str, Field(max_length=200)]],
+        Field(max_length=100, description="Run these only (* and ? fit any text), and what they are compared with."),
+    ] = []
+    repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Rounds that count.")] = REPEATS
+    warm_up: Annotated[bool, Field(description="Begin with a round that does not count.")] = True
+    during_imports: bool = False
+    seed: Annotated[int | None, Field(ge=0, lt=SEEDS, description="The same gives the same order of trials.")] = None
+
+
+@router.get("experiments", response=list[dict[str, Any]], url_name="api_experiments", summary="List experiments")
+def list_experiments(request: HttpRequest) -> Any:
+    """The published measurements, with their ways, and what this host lacks for those on a private server."""
+    return lab.experiments()
+
+
+@router.post(
+    "experiments",
+    response={201: dict[str, Any]},
+    url_name="api_experiments",
+    summary="Start an experiment",
+    openapi_extra=PARAMETER,
+)
+@once
+def start_experiment(request: HttpRequest, wanted: ExperimentIn, response: HttpResponse) -> Any:
+    """Repeat a published measurement, in scratch tables. The answer is the lab that does it."""
+    values = wanted.model_dump()
+    made = lab.order(values.pop("name"), target_named(values.pop("target")), cast(User, request.user), **values)
+    audit.about(made)
+    lab.start(made.pk)
+    response.headers["Location"] = reverse("api_lab", args=[made.pk])
+    return Status(201, lab.outcome(read(made.pk)))
+
+
+@router.get("labs/{int:id}/report", response=dict[str, Any], url_name="api_lab_report", summary="Report an experiment")
+def report_experiment(request: HttpRequest, id: int) -> Any:
+    """What an experiment has measured so far: ways, the article's figures, and the verdict on each claim."""
+    report = read(id).report_json
+    if report is None:
+        raise Http404
+    return report

@@ -5,15 +5,17 @@ import shlex
 import signal
 import subprocess
 import sys
+from html import unescape
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from bench.experiments import command, runner
+from bench.experiments import command, in_worker, private_server, runner
 from bench.experiments.published.registry import EXPERIMENTS
 from importer import lab
 from importer.engine.errors import Cancelled, Problem
@@ -23,17 +25,25 @@ from importer.lab.transitions import end
 from importer.management.commands.experiment import Command
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
 from importer.models.outcomes import CANCELLED
+from tests.dashboard.api.program import Program
 from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.labs import record_count, tables
 from tests.importer.steps import import_of
 from tests.importer.steps import run as run_import
-from tests.stack import PYTHON, ROOT, wait_until
+from tests.people import operator
+from tests.stack import PYTHON, ROOT, Stack, wait_until
 from tests.targets import saved_target
 
 TINY = ["--repeats", "1", "--no-warm-up", "--seed", "1"]
 # What no server of today does any more, with its answer.
 REFUSED = {"bulks": {"INSERT DELAYED": r"(error 1616|warning 3005), .* Use INSERTs of many rows or LOAD DATA"}}
+
+
+@pytest.fixture
+def program(transactional_db) -> Program:
+    """Of an operator, who may load into all targets."""
+    return Program(operator("ann"))
 
 
 def require_nothing_left(address: Address) -> None:
@@ -121,6 +131,78 @@ def test_a_trial_that_an_import_disturbed_is_announced_as_repeated(mariadb, tmp_
     begins = "1/1 round 1: 1 partition, 1 session"
     assert lines[1:4] == [begins, "  an import ran on the target at the same time: this trial is repeated", begins]
     assert lines[4].endswith("/s")
+
+
+def ordered(target: Target, program: Program, **wanted: Any) -> Lab:
+    """An experiment that a program has ordered by the API."""
+    wanted = {"name": "partitions", "target": target.name, "size": "40", "ways": ["16 *, 1 session"], **wanted}
+    wanted = {"repeats": 1, "seed": 1, "warm_up": False, "during_imports": True, **wanted}
+    answer = program.post(reverse("api_experiments"), wanted, "application/json")
+    assert (answer.status_code, answer.json().get("status")) == (201, "waiting"), answer.content
+    return Lab.objects.get(pk=answer.json()["lab"])
+
+
+def test_an_ordered_experiment_is_run_by_a_worker_and_reported(stack: Stack, database, program):
+    """Private servers are left out: the worker's host need not have one."""
+    target = saved_target(database, database.database)
+    lab = ordered(target, program)
+    wait_until(lambda: Lab.objects.get(pk=lab.pk).ended, what="the end of the experiment")
+    shown = program.get(reverse("api_lab", args=[lab.pk])).json()
+    assert shown["problem"] is None
+    assert (shown["status"], [len(each["rates"]) for each in shown["ways"]]) == ("done", [1, 1])
+    report = program.get(reverse("api_lab_report", args=[lab.pk])).json()
+    assert [each["rates"] for each in report["ways"]] == [each["rates"] for each in shown["ways"]]
+    words = f"millrace experiment run partitions --target {target.name} --size 40 --repeats 1 --seed 1"
+    assert report["command"].startswith(words)
+    require_nothing_left(database)
+
+
+def test_an_ordered_experiment_can_be_cancelled_before_and_while_it_runs(stack, database, program):
+    target = saved_target(database, database.database)
+    running, waiting = (ordered(target, program, size="200000", repeats=5) for _ in range(2))
+    wait_until(lambda: Lab.objects.get(pk=running.pk).trials.filter(status="running").exists(), what="a trial")
+    for each in (waiting, running):
+        assert program.post(reverse("api_lab_cancel", args=[each.pk])).status_code == 200
+    wait_until(lambda: all(each.ended for each in Lab.objects.all()), what="their ends")
+    assert {each.status for each in Lab.objects.all()} == {Lab.Status.CANCELLED}
+    require_nothing_left(database)
+
+
+def test_a_page_starts_an_experiment_and_says_what_is_missing_before(database, program, admin_client, monkeypatch):
+    target = saved_target(database, database.database)
+    monkeypatch.setattr(private_server, "path_of", lambda _program: "")
+    page = unescape(admin_client.get(reverse("lab_experiments")).content.decode())
+    assert "On a target with MySQL they are not measured: This machine has no mysqld of MySQL" in page
+    listed = program.get(reverse("api_experiments")).json()
+    assert {each["name"]: bool(each["private"]) for each in listed}["partitions"]
+    assert set(listed[0]["missing"]) == {"MariaDB", "MySQL"}
+    form = {"name": "partitions", "target": target.name, "size": "50", "repeats": "1"}
+    refused = admin_client.post(reverse("lab_experiment_start"), {**form, "repeats": "many"})
+    assert (refused.status_code, "is no number of rounds" in refused.content.decode()) == (422, True)
+    answer = admin_client.post(reverse("lab_experiment_start"), form)
+    lab = Lab.objects.get()
+    assert (answer.url, lab.status, lab.sample_rows) == (reverse("lab", args=[lab.pk]), Lab.Status.WAITING, 50)
+
+
+def test_the_command_says_before_the_run_which_ways_this_machine_cannot_run(mariadb, transactional_db, monkeypatch):
+    target, lines = saved_target(mariadb, mariadb.database), []
+    monkeypatch.setattr(private_server, "path_of", lambda _program: "")
+    options = {"name": "partitions", "target": target.name, "size": "40", "repeats": 1, "seed": 1, "warm_up": False}
+    options |= {"during_imports": True, "way": ["own server, 1 *, 1 pool*"], "server_program": "", "report": None}
+    command.run(options, lines.append)
+    assert lines[1] == (
+        "Not measured, since they need a private server: own server, 1 partition, 8 sessions, 1 pool instance."
+        " This machine has no mariadbd of MariaDB for a private server. Name its path with --server-program."
+    )
+
+
+def test_a_process_that_fails_ends_the_experiment(database, program, monkeypatch, no_workers):
+    lab_of = ordered(saved_target(database, database.database), program)
+    monkeypatch.setattr(in_worker, "ROOT", Path("/nowhere"))
+    for _ in range(4):
+        lab.take(lab_of.pk, lambda _steps: None)
+    ended = Lab.objects.get()
+    assert (ended.status, bool(ended.problem["what"])) == (Lab.Status.FAILED, True)
 
 
 def test_a_sweep_removes_everything_of_an_experiment_whose_process_was_killed(mariadb, stack_env, transactional_db):

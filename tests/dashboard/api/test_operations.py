@@ -34,8 +34,6 @@ LEFT_OUT = {
     "history_chart": "a chart of what history has",
     "lab_live": "labs/{id} shows the same",
     "lab_charts": "charts of what labs/{id} has",
-    "lab_experiments": "published measurements, which the command line repeats: experiment run --json",
-    "lab_report": "the report that experiment run --json prints",
     # About the API itself.
     "api_docs": "the page about the API",
     "api_schema": "the description of the API",
