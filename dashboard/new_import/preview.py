@@ -147,17 +147,6 @@ class Preview:
         return [each for each in self.questions if each.identity not in self.choices.accepted]
 
     @property
-    def format_is_settled(self) -> bool:
-        """Whether the file can be read, and no question about its format is open."""
-        return self.profile is not None and all(each.about_columns for each in self.open_questions)
-
-    @property
-    def table_is_settled(self) -> bool:
-        """Whether each field has its place in a table, with no problem, and no question about fields is open."""
-        asked = any(each.about_columns for each in self.open_questions)
-        return self.table is not None and self.problem is None and not asked
-
-    @property
     def acceptance(self) -> str:
         """The value of the button that accepts the first answer to each question of the page."""
         return json.dumps({"accepted": " ".join(each.identity for each in self.questions)})

@@ -26,23 +26,32 @@ FIELDS_NAMED = 3
 
 @dataclass(frozen=True)
 class Steps:
-    """What the page says of its steps. `missing` keeps the import from starting; `remarks` do not."""
+    """What the page says of its steps. `missing` keeps the import from starting; `remarks` do not.
+
+    `clear`: the file can be read, and no question about its format is open. `placed`: there is a table, with no problem
+    and no open question about fields.
+    """
 
     format: str
     table: str
     missing: tuple[str, ...]
     remarks: tuple[str, ...]
     plan: str
+    clear: bool
+    placed: bool
 
 
 def steps(preview: Preview, grid: Grid | None, adder: ImportJob | None) -> Steps:
     """The words for a preview. `adder`: the import that has added rows of the file to the table already."""
+    asked = {each.about_columns for each in preview.open_questions}
     return Steps(
         format_in_short(preview.dialect) if preview.profile else "",
         _table(preview),
         tuple(_missing(preview)),
         (*_repeated(adder), *(_remarks(preview, grid) if grid else ())),
         _plan(preview, preview.profile, grid) if preview.profile else "",
+        clear=preview.profile is not None and False not in asked,
+        placed=preview.table is not None and preview.problem is None and True not in asked,
     )
 
 
