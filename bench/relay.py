@@ -7,15 +7,21 @@ Prints `ready` once it listens, and runs until it is ended. All connections shar
 
 import argparse
 import asyncio
+import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from queue import Queue
+from statistics import median
 
 from importer.engine.mysql.connection import Address
 
 LISTEN = "127.0.0.1"
+SHORTEST_WAIT = 0.002  # seconds that the event loop can wait with some precision
+# A measurement of a link: the most seconds and round trips of single bytes, and the bytes of the bulk.
+PING_SECONDS, PINGS, BULK = 0.5, 200, 16 * 1024 * 1024
 CLOSE_TIMEOUT = 5  # seconds that a connection may take to close
 BLOCK = 16 * 1024  # bytes
 # Most blocks of a connection under way. Then the sender has to wait, as with a router whose queue is full.
@@ -50,7 +56,7 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, link
 
     async def deliver() -> None:
         while (arrival := await under_way.get())[1]:
-            await asyncio.sleep(max(0, arrival[0] - clock()))
+            await _until(arrival[0], clock)
             # The receiver is gone: the remaining bytes are lost.
             with suppress(ConnectionError):
                 writer.write(arrival[1])
@@ -69,6 +75,18 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, link
             await under_way.put((link.arrives(len(data), clock()), data))
 
 
+async def _until(moment: float, clock: Callable[[], float]) -> None:
+    """Wait until the clock has reached the moment.
+
+    The event loop waits whole milliseconds. A shorter time is slept away, so that no connection is served meanwhile.
+    """
+    wait = moment - clock()
+    if wait >= SHORTEST_WAIT:
+        await asyncio.sleep(wait)
+    elif wait > 0:
+        time.sleep(wait)
+
+
 def relaying(host: str, port: int, there: SlowLink, back: SlowLink) -> Callable[..., Awaitable[None]]:
     """A handler for asyncio.start_server that relays each connection to host and port."""
 
@@ -79,6 +97,57 @@ def relaying(host: str, port: int, there: SlowLink, back: SlowLink) -> Callable[
             each.close()
 
     return relay
+
+
+def prepare(link: Link) -> tuple[Link, Link]:
+    """The link to simulate, so that a relay comes as near to `link` as it can, and what that one does as measured.
+
+    A relay has a delay of its own, which is left out of what it adds.
+    """
+    own = measure(replace(link, round_trip=0)).round_trip
+    simulated = replace(link, round_trip=max(0, link.round_trip - own))
+    return simulated, measure(simulated)
+
+
+def measure(link: Link) -> Link:
+    """What a relay makes of the link: the median round trip of a byte, and the bytes per second one way of a bulk."""
+    with ExitStack() as stack:
+        relayed = stack.enter_context(linked(stack.enter_context(_counting()), link))
+        client = stack.enter_context(socket.create_connection((relayed.host, relayed.port)))
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        trips: list[float] = []
+        until = time.perf_counter() + PING_SECONDS
+        while len(trips) < PINGS and time.perf_counter() < until:
+            trips.append(_sent(client, b"."))
+        round_trip = median(trips)
+        seconds = _sent(client, bytes(BULK - 1) + b".")
+    return Link(round_trip, BULK / max(seconds - round_trip, 1e-9))
+
+
+def _sent(client: socket.socket, data: bytes) -> float:
+    """Seconds until the answer to the data, which ends with a dot, has come."""
+    begun = time.perf_counter()
+    client.sendall(data)
+    client.recv(1)
+    return time.perf_counter() - begun
+
+
+@contextmanager
+def _counting() -> Iterator[Address]:
+    """A server that answers one connection with a dot after each dot that ends what it has read; yields its address."""
+
+    def answer() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            while data := connection.recv(64 * 1024):
+                if data.endswith(b"."):
+                    connection.sendall(b".")
+
+    with socket.create_server((LISTEN, 0)) as listener:
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield Address(LISTEN, listener.getsockname()[1], "", "", "")
+        thread.join(CLOSE_TIMEOUT)
 
 
 @contextmanager

@@ -10,12 +10,16 @@ from importer.engine.units import GIB
 
 @dataclass(frozen=True)
 class Place:
-    """Where an experiment ran: the cores and the bytes of memory of the machine, and the server."""
+    """Where an experiment ran: the cores and the bytes of memory of the machine, and the server.
+
+    `round_trip`: the seconds there and back of the fastest link that it simulated, as measured; None without one.
+    """
 
     cores: int
     memory: int
     flavour: str
     release: tuple[int, ...]
+    round_trip: float | None = None
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Place":
@@ -46,6 +50,9 @@ INDEX_LOCK = Need(
     "a server with one lock for each index, MySQL 5.5",
     lambda place: place.flavour == "MySQL" and place.release < (5, 6),
 )
-# No report knows these two about its place, so nothing is judged that depends on them.
+# No report knows this about its place, so nothing is judged that depends on it.
 MAGNETIC = Need("a magnetic disk, and a report that knows of it", lambda _: False)
-GIGABIT = Need("a link whose measured round trip is at most 0.1 ms: the relay adds about 3 ms", lambda _: False)
+GIGABIT = Need(
+    "a link whose measured round trip is at most 0.1 ms",
+    lambda place: place.round_trip is not None and place.round_trip <= 0.0001,
+)

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from statistics import median
 
 from django.db.models import F
 from django.utils import timezone
@@ -9,9 +10,10 @@ from django.utils import timezone
 from bench.experiments.needs import Place
 from bench.experiments.published.registry import experiment_named
 from bench.experiments.report import Conditions, ExperimentResult
-from bench.experiments.trials import SERVER
+from bench.experiments.trials import LINK, SERVER
 from bench.experiments.variants import machine_memory
 from bench.experiments.verdicts import ONE_BUSY_ROUND, ONE_ROUND
+from bench.relay import Link
 from importer.engine.mysql.connection import connect
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.tuning.grid import WAY
@@ -63,8 +65,11 @@ def experiment_result(lab: Lab, start_state: StartState, command: str) -> Experi
     )
     experiment = experiment_named(lab.experiment).only([str(each) for each in lab.grid.values[WAY]])
     off = ONE_BUSY_ROUND if start_state.busy else ONE_ROUND
-    place = Place(_cores(), machine_memory(), server.flavour, tuple(server.release))
-    return ExperimentResult(experiment, conditions, _rates(trials), _failed(trials), _servers(trials), place, off)
+    links = _links(trials)
+    nearest = min((each.round_trip for each in links.values()), default=None)
+    place = Place(_cores(), machine_memory(), server.flavour, tuple(server.release), nearest)
+    found = _rates(trials), _failed(trials), _servers(trials)
+    return ExperimentResult(experiment, conditions, *found, place, off, links)
 
 
 def store(lab: Lab, result: ExperimentResult) -> None:
@@ -93,6 +98,18 @@ def _failed(trials: list[Trial]) -> dict[str, str]:
 def _servers(trials: list[Trial]) -> dict[str, dict[str, str]]:
     """The private server of each way that ran on one: its name, and the variables of its variant."""
     return {str(each.settings[WAY]): each.ran_as for each in trials if SERVER in each.ran_as}
+
+
+def _links(trials: list[Trial]) -> dict[str, Link]:
+    """The simulated link of each way that has one, as measured before its trials: the median of these."""
+    measured: dict[str, list[Link]] = {}
+    for each in trials:
+        if each.round != WARM_UP and LINK in each.ran_as:
+            measured.setdefault(str(each.settings[WAY]), []).append(Link(**each.ran_as[LINK]))
+    return {
+        way: Link(median(each.round_trip for each in links), median(each.rate for each in links))
+        for way, links in measured.items()
+    }
 
 
 def _commits(server: Server) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from bench.experiments.verdicts import (
     judge_claim,
     judge_way,
 )
+from bench.relay import Link
 from bench.spread import Spread
 from dashboard.lab.experiments import FAILURES
 from importer.engine.stored import to_json
@@ -28,6 +29,11 @@ PRIVATE = (
     "These ways ran on a server of their own on this machine, with an empty database and these variables. They are"
     " compared with each other, not with the target. Their time ends when the rows are safe from a crash: with a COMMIT"
     " under innodb_flush_log_at_trx_commit=1, or with FLUSH TABLES for a table without transactions."
+)
+
+LINKS = (
+    "The networks of these ways are a relay on this machine. Before each trial its delay and rate were measured: the"
+    " round trip of a byte, and a bulk of 16 MiB one way."
 )
 
 
@@ -54,7 +60,7 @@ class ExperimentResult:
     once.
 
     `servers`: by way, the private server that it ran on ("server") and its variables. `place`: where it was measured.
-    `off`: by how much a ratio of one round may be off.
+    `off`: by how much a ratio of one round may be off. `links`: by way, the link that was simulated, as measured.
     """
 
     experiment: Experiment
@@ -64,6 +70,7 @@ class ExperimentResult:
     servers: Mapping[str, Mapping[str, str]]
     place: Place
     off: float = ONE_ROUND
+    links: Mapping[str, Link] = field(default_factory=dict)
 
     def spread(self, way: Way) -> Spread | None:
         """The spread of the way's rates; None if there are none."""
@@ -98,7 +105,7 @@ class ExperimentResult:
         spread = self.spread(way)
         return {
             "way": way.name,
-            "how": _how(way),
+            "how": _how(way) + (f"; {_measured(link)}" if (link := self.links.get(way.name)) else ""),
             "compared_with": self.experiment.base(way).name,
             "among": way.among,
             "fastest": way.name in fastest,
@@ -124,8 +131,9 @@ def write_report(result: ExperimentResult, folder: Path) -> Path:
 
 def record(result: ExperimentResult) -> str:
     """What was measured, as JSON: claims can be judged again from it. read_record() reads it."""
-    values = {field.name: getattr(result, field.name) for field in fields(result) if field.name != "experiment"}
+    values = {each.name: getattr(result, each.name) for each in fields(result) if each.name != "experiment"}
     values |= {"conditions": asdict(result.conditions), "place": asdict(result.place)}
+    values |= {"links": {way: asdict(link) for way, link in result.links.items()}}
     return json.dumps({"experiment": result.experiment.name, **values}, indent=1) + "\n"
 
 
@@ -141,6 +149,7 @@ def read_record(text: str) -> ExperimentResult:
         values["servers"],
         Place.from_json(values["place"]),
         values["off"],
+        {way: Link(**link) for way, link in values.get("links", {}).items()},
     )
 
 
@@ -178,6 +187,7 @@ def markdown(result: ExperimentResult, chart_name: str) -> str:
         _summary(result),
         *_failures(result),
         *(["## Private servers", PRIVATE, _servers(result)] if result.servers else []),
+        *(["## Links", LINKS, _links(result)] if result.links else []),
         "## Notes",
         _list(experiment.notes),
     ]
@@ -257,6 +267,14 @@ def _how(way: Way) -> str:
 
 def _verdict(verdict: ClaimVerdict) -> str:
     return f"{verdict.verdict} ({verdict.why})" if verdict.why and verdict.verdict else verdict.verdict or verdict.why
+
+
+def _measured(link: Link) -> str:
+    return f"measured before it: {link.round_trip * 1000:.2g} ms there and back, {link.rate * 8 / 1e9:.2g} Gbit/s"
+
+
+def _links(result: ExperimentResult) -> str:
+    return _list(f"{way}: {_measured(link)}" for way, link in result.links.items())
 
 
 def _rate(spread: Spread | None) -> str:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from bench.experiments.raw.server_copy import server_copy
 from bench.experiments.raw.target import StatementTarget, TrialTable, create
 from bench.experiments.variants import ServerVariant
 from bench.relay import linked
+from bench.relay import prepare as prepare_link
 from bench.workloads.table import WorkloadTable, dialect_of
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Connection, connect, fetch_row
@@ -40,6 +41,8 @@ from importer.worker.heartbeat import LeaseKeeper
 SEPARATOR = ","
 # Key of a private server's name among the settings that a trial ran with.
 SERVER = "server"
+# Key of the measured link there.
+LINK = "link"
 # Most tables of a trial; the scratch tables of trial n are numbered from n * MOST_TABLES.
 MOST_TABLES = 10
 
@@ -144,14 +147,17 @@ def _file(lab: Lab, table: WorkloadTable, rows: int, *, sql: bool) -> Path:
 def _raw(do: RawAction, target: StatementTarget) -> dict[str, Any]:
     with ExitStack() as stack:
         address = ROUTES[do.route].address(target.address) if do.route else target.address
+        measured = None
         if do.link:
-            address = stack.enter_context(linked(address, do.link))
+            simulated, measured = prepare_link(do.link)
+            address = stack.enter_context(linked(address, simulated))
         stack.enter_context(explain(target.own.name))
         begun = time.perf_counter()
         done = do.run(replace(target, address=address, session=do.session))
         seconds = time.perf_counter() - begun
     timings = {**dict.fromkeys(("scan", "load", "index", "verify")), "total": round(seconds, 6), "chunks": {"count": 0}}
-    return {"rows": done, "rows_per_second": done / seconds, "timings": timings}
+    ran_as = {"ran_as": {LINK: asdict(measured)}} if measured else {}
+    return {"rows": done, "rows_per_second": done / seconds, "timings": timings, **ran_as}
 
 
 def _import(

@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from bench.relay import BLOCK, MOST_BLOCKS, SlowLink, relaying
+from bench.relay import BLOCK, MOST_BLOCKS, Link, SlowLink, measure, prepare, relaying
 from bench.slow_link import _without_servers
 
 
@@ -48,3 +48,16 @@ def test_the_relay_passes_all_bytes_unchanged_both_ways():
 def test_the_command_behind_the_link_drops_the_servers_of_the_outer_one():
     words = ["--rows=5", "--server", "a=mysql://root@h:1/", "--rounds", "2", "--server=mysql://root@h:2/"]
     assert _without_servers(words) == ["--rows=5", "--rounds", "2"]
+
+
+def test_a_link_is_measured_with_what_it_adds_and_the_rate_that_it_leaves():
+    measured = measure(Link(0.03, 40e6))
+    assert measured.round_trip >= 0.03
+    assert 0 < measured.rate <= 40e6
+
+
+def test_the_delay_of_the_relay_itself_is_part_of_that_of_the_link():
+    simulated, measured = prepare(Link(0.03))
+    assert 0 < simulated.round_trip < 0.03
+    assert measured.round_trip >= simulated.round_trip
+    assert prepare(Link(0.0))[0] == Link(0.0)

@@ -10,8 +10,9 @@ from bench.experiments.claims import SERVERS, page, read_records, report
 from bench.experiments.experiment import Claim
 from bench.experiments.needs import Place
 from bench.experiments.published.registry import EXPERIMENTS
-from bench.experiments.report import read_record, record
+from bench.experiments.report import markdown, read_record, record
 from bench.experiments.verdicts import AGREES, NOT_COMPARABLE, judge_claim
+from bench.relay import Link
 from importer.engine.units import GIB
 from tests.bench.experiments.test_experiment import ALIKE, rates
 from tests.dashboard.lab.reports import result
@@ -19,7 +20,7 @@ from tests.dashboard.lab.reports import result
 FOLDER = Path("docs/experiments")
 # How many claims each article has, in the order of the experiments.
 CLAIMS = {"methods": 6, "bulks": 6, "naive": 9, "partitions": 4, "records": 10}
-HERE = Place(2, 24 * GIB, "MySQL", (9, 7, 4))
+HERE = Place(2, 24 * GIB, "MySQL", (9, 7, 4), round_trip=0.0002)
 
 
 @pytest.mark.parametrize(("letter", "name"), list(zip("abcde", CLAIMS, strict=True)))
@@ -42,7 +43,10 @@ def test_the_pages_say_what_the_records_and_the_claims_of_today_give():
 
 def test_a_record_holds_all_that_a_verdict_needs():
     measured = result(eight=1_500.0, failed={"16 partitions, 8 sessions": "A deadlock."})
+    measured = replace(measured, links={"1 partition, 1 session": Link(0.0002, 80e6)})
     assert read_record(record(measured)) == measured
+    told = "1 partition, 1 session: measured before it: 0.2 ms there and back, 0.64 Gbit/s"
+    assert f"- {told}" in markdown(measured, "")
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,7 @@ def test_a_record_holds_all_that_a_verdict_needs():
         (needs.pool(8), replace(HERE, memory=32 * GIB)),
         (needs.INDEX_LOCK, replace(HERE, release=(5, 5, 8))),
         (needs.INDEX_LOCK, None),
+        (needs.GIGABIT, replace(HERE, round_trip=0.0001)),
     ],
 )
 def test_a_claim_has_no_verdict_without_its_conditions(need, place):

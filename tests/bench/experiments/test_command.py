@@ -74,6 +74,8 @@ def test_an_experiment_measures_every_way_and_leaves_nothing_behind(
     assert all(re.search(said, failed[way]) for way, said in REFUSED.get(name, {}).items())
     assert all(each["rate"]["median"] > 0 for each in result["ways"] if each["way"] not in failed)
     assert {each["verdict"] for each in result["claims"]} <= {"agrees", "disagrees", "not comparable"}
+    linked = [each["how"] for each in result["ways"] if "gigabit" in each["way"] or "away" in each["way"]]
+    assert (bool(linked), all("measured before it" in each for each in linked)) == (name == "methods", True)
     require_nothing_left(database)
     done = Lab.objects.get()
     assert done.status == Lab.Status.DONE
