@@ -29,7 +29,7 @@ from importer.sources.room import in_words, is_full
 
 # Migrations need all applications, also those that a light command does without.
 ALL_APPLICATIONS = "config.settings"
-MIGRATE = "from django.core.management import call_command as call; import django; django.setup()"
+MIGRATE = ("-c", "from config.command_line import main; main()", "migrate", "--no-input", "-v0", "--skip-checks")
 MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
 IMPORTS = ImportJob._meta.db_table
 
@@ -127,8 +127,7 @@ def _migrate() -> None:
     connection.close()
     places = {"DJANGO_SETTINGS_MODULE": ALL_APPLICATIONS, "PYTHONPATH": python_path(settings.BASE_DIR)}
     environment = {**os.environ, **places}
-    program = f"{MIGRATE}; call('migrate', interactive=False, verbosity=0)"
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, *MIGRATE], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Problem(
             "The application's tables could not be created.",
