@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
-from tests.conftest import FLAVOURS
 from tests.importer.management.installation import Installation
-from tests.importer.management.test_backup import application_database
+from tests.importer.management.test_backup import application_database, each_kind
 from tests.targets import TestServer
 
 # As the code of that state writes it: an attempt of the oldest kind, and one with all that is known of it.
@@ -49,9 +46,9 @@ answer = [{**model_to_dict(each, exclude=left_out),
 """
 
 
-@pytest.mark.parametrize("kind", ["sqlite", *FLAVOURS])
-def test_earlier_attempts_become_rows_and_flags_a_state(kind: str, servers: dict[str, TestServer], tmp_path: Path):
-    with application_database(kind, servers.get(kind, servers["mariadb"])) as url:
+@each_kind
+def test_earlier_attempts_become_rows_and_flags_a_state(kind: str, server: TestServer, tmp_path: Path):
+    with application_database(kind, server) as url:
         with Installation(tmp_path, url).shell() as shell:
             shell.manage("migrate", "importer", "0001", "--skip-checks")
             assert shell.python(RETRIED_BEFORE) == 0
