@@ -9,6 +9,7 @@ ends with the worker, and cancels the experiment then.
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,12 @@ def run(lab: "Lab") -> None:
 
     words = [sys.executable, "-m", "bench.experiments.in_worker", str(lab.pk), str(lab.attempt)]
     with subprocess.Popen(words, cwd=ROOT) as process:
-        while process.poll() is None:
-            try:
+        while not shutdown.requested() and process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(LOOK_EVERY)
-            except subprocess.TimeoutExpired:
-                if shutdown.requested():
-                    process.terminate()
+        # Once: a second signal would interrupt how it puts things away.
+        process.terminate()
+        process.wait()
     if process.returncode:
         raise Problem("The process of the experiment has failed.", str(lab), "Look at the worker's log.")
 

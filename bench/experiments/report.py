@@ -94,12 +94,14 @@ class ExperimentResult:
         }
 
     def fastest(self) -> set[str]:
-        """The way with the highest median rate of each set of comparable ways of which two or more were measured."""
+        """The fastest way of each set of comparable ones, where the rounds tell it from the next."""
         among: dict[str, list[tuple[float, str]]] = {}
         for way in self.experiment.ways:
             if spread := self.spread(way):
                 among.setdefault(way.among, []).append((spread.median, way.name))
-        return {max(rates)[1] for rates in among.values() if len(rates) > 1}
+        leads = (sorted(rates, reverse=True)[:2] for rates in among.values() if len(rates) > 1)
+        claims = [Claim(f"{first} is ahead", first, second, least=1.0) for (_, first), (_, second) in leads]
+        return {each.of for each in claims if self.verdict(each).verdict == AGREES}
 
     def _way(self, way: Way, fastest: set[str]) -> dict[str, Any]:
         spread = self.spread(way)

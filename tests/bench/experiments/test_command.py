@@ -170,6 +170,17 @@ def test_an_ordered_experiment_can_be_cancelled_before_and_while_it_runs(stack, 
     require_nothing_left(database)
 
 
+@pytest.mark.parametrize(("how", "status"), [("end", Lab.Status.CANCELLED), ("kill", Lab.Status.FAILED)])
+def test_an_ordered_experiment_ends_with_its_worker(stack, database, program, how: str, status: str):
+    lab = ordered(saved_target(database, database.database), program, size="200000", repeats=5)
+    wait_until(lambda: Lab.objects.get(pk=lab.pk).trials.filter(status="running").exists(), what="a trial")
+    getattr(stack.control_worker, how)()
+    stack.control_worker.start()
+    wait_until(lambda: Lab.objects.get(pk=lab.pk).ended, what="the end of the experiment")
+    assert Lab.objects.get().status == status
+    require_nothing_left(database)
+
+
 def test_a_page_starts_an_experiment_and_says_what_is_missing_before(database, program, admin_client, monkeypatch):
     target = saved_target(database, database.database)
     monkeypatch.setattr(private_server, "path_of", lambda _program: "")

@@ -131,6 +131,18 @@ def test_a_way_that_failed_in_some_rounds_only_is_not_among_those_that_were_not_
     assert notes.startswith("Notes")
 
 
+@pytest.mark.parametrize(
+    ("rounds", "named"),
+    [((2_000.0,), True), ((1_100.0,), False), ((1_100.0, 1_200.0), True), ((3_000.0, 900.0), False)],
+)
+def test_the_fastest_is_named_among_ways_that_do_the_same_if_the_rounds_tell(rounds, named):
+    usual = dict.fromkeys(range(1, len(rounds) + 1), 1_000.0)
+    found = {"1 partition, 1 session": usual, "8 partitions, 8 sessions": dict(enumerate(rounds, start=1))}
+    found["read by the primary key, 1 partition"] = dict.fromkeys(usual, 53129.0)
+    told = replace(result(eight=1_500.0), rates=found).as_json()
+    assert [each["way"] for each in told["ways"] if each["fastest"]] == ["8 partitions, 8 sessions"] * named
+
+
 def test_the_chart_has_a_bar_for_each_way_and_a_mark_for_each_figure_of_the_article():
     slow, fast = Spread(60.0, 50.0, 70.0), Spread(300_000.0, 2e5, 4e5)
     drawn = ElementTree.fromstring(
