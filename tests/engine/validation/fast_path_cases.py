@@ -1,6 +1,7 @@
 """Values as files have them, and helpers that run native/src/fast_path.c on records with them."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -89,7 +90,4 @@ def is_usual(validation: ValidationRules, data: bytes) -> bool:
 
 def records_of(block: Block) -> Iterator[tuple[int, int]]:
     """The begin and end of each record of a block."""
-    at = 0
-    while at < block.size:
-        begin, at = at, block.ends.first(at)
-        yield begin, at
+    return pairwise([0, *block.ends.as_array().tolist()])

@@ -40,7 +40,7 @@ def test_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool):
         with in_file(data) as fd:
             for block in blocks(fd, dialect, 0, 1, len(data)):
                 unusual = fast_path.unusual_records(block, len(strangers))
-                expected = [at for at in records_of(block) if not alone(block.data[slice(*at)])]
+                expected = [(low, high) for low, high in records_of(block) if not alone(block.data[low:high])]
                 assert unusual is not None
                 assert [(each.start, each.end) for each in unusual] == expected
 
