@@ -68,9 +68,9 @@ clients: ## make clients of the API in Python, TypeScript and Go, where they are
 	@if command -v npm >/dev/null; then npm ci --prefix tests/clients/typescript --silent --no-audit --no-fund --ignore-scripts; fi
 	$(PY) -m pytest -q -rs -p no:schemathesis tests/clients $(ARGS)
 
-pythons: ## run the tests of reading, formats and doors on other Pythons that are here (PYTHONS=...)
+pythons: ## run the tests of reading, formats and doors on other Pythons that are here, each on one (PYTHONS=...)
 	@scripts/setup.sh tests database
-	@scripts/other_pythons.sh
+	@ARGS="$(ARGS)" scripts/other_pythons.sh
 
 integrations: ## run the examples of docs/clients.md in the real Airflow and Dagster, in .venv-integrations
 	@scripts/setup.sh tests database

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs the tests of what depends on Python itself (records, formats, reading, doors) on other Pythons than that of .venv:
 # the system's own, that of the path, and the newest supported one that is here. Each gets an environment of its own, such
-# as .venv-3.13.0.
+# as .venv-3.13.0. Each test runs on one of them, as the seed chooses: all on each takes as many runs, or ARGS=--every-case.
 #
 # PYTHONS  the Pythons to run on, instead of those found
+# ARGS     options of pytest, such as --case-seed=7
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,18 +21,31 @@ newest() {
   done
 }
 
-run_on() {
-  local version venv
-  version=$(version_of "$1") || { echo "Left out: $1 does not run."; return 0; }
-  case " $known " in *" $version "*) echo "Left out: $1 is $version, on which the tests have run."; return 0 ;; esac
-  known+=" $version"
-  venv=.venv-$version
-  VENV=$venv PYTHON=$1 scripts/setup.sh tests
-  echo "On Python $version:"
-  "$venv/bin/python" -m pytest -q -p no:schemathesis -m "not thorough" --hypothesis-profile=dev \
-    tests/engine/source/records tests/engine/source/formats tests/reading/test_cases.py tests/importer/formats/test_doors.py
+# The Pythons for which no test has run, each version once. All other tests run on that of .venv.
+others() {
+  local known python version
+  known=$(version_of .venv/bin/python)
+  for python in ${PYTHONS:-/usr/bin/python3 python3 $(newest)}; do
+    version=$(version_of "$python") || { echo "Left out: $python does not run." >&2; continue; }
+    case " $known " in
+      *" $version "*) echo "Left out: $python is $version, on which the tests run anyway." >&2 ;;
+      *) known+=" $version"; echo "$python" ;;
+    esac
+  done
 }
 
-# The versions that need no further run: all other tests run on the first one.
-known=$(version_of .venv/bin/python)
-for python in ${PYTHONS:-/usr/bin/python3 python3 $(newest)}; do run_on "$python"; done
+# Runs a share of the tests, such as 1/2, on a Python.
+run_on() {
+  local version venv
+  version=$(version_of "$1") venv=.venv-$version
+  VENV=$venv PYTHON=$1 scripts/setup.sh tests
+  echo "On Python $version:"
+  # shellcheck disable=SC2086 # ARGS are words
+  "$venv/bin/python" -m pytest -q -p no:schemathesis -m "not thorough" --hypothesis-profile=dev --case-seed="$seed" --share="$2" \
+    tests/engine/source/records tests/engine/source/formats tests/reading/test_cases.py tests/importer/formats/test_doors.py \
+    ${ARGS:-}
+}
+
+seed=$RANDOM
+mapfile -t pythons < <(others)
+for index in "${!pythons[@]}"; do run_on "${pythons[$index]}" "$((index + 1))/${#pythons[@]}"; done

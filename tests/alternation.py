@@ -9,6 +9,8 @@ the marker `one_of`, if cases and ways have nothing to do with each other. Then 
 The application's own tables are in SQLite or on a server (DATABASE_URL). The tests in TABLES depend on them. With
 `--one-database` each of them runs on one kind of database: either in a run on SQLite or in one on a server.
 
+Runs on several Pythons share their tests by `--share`, so that each test runs on one of them.
+
 A seed chooses the kinds and the way, so that all are tried in a few runs, and that the same seed repeats a run.
 `--every-case` runs all.
 """
@@ -58,6 +60,7 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("alternation")
     group.addoption("--every-case", action="store_true", help="run each test on each kind of server and in each way")
     group.addoption("--one-database", action="store_true", help="leave tests of TABLES to a run with another database")
+    group.addoption("--share", default="1/1", help="such as 1/2: the first half, while another run takes the other half")
     group.addoption("--case-seed", type=int, help="chooses the kind of server and the way of tests that run in one")
 
 
@@ -72,6 +75,7 @@ def alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.option.every_case:
         return
     seed = config.option.case_seed
+    share, shares = (int(each) for each in config.option.share.split("/"))
     twins = defaultdict(list)
     for item in items:
         twins[_name(item)].append(item)
@@ -79,6 +83,9 @@ def alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
     for group in twins.values():
         chosen = group.pop(_number(f"{seed} {group[0].nodeid}") % len(group))
         removed += group
+        if _number(f"{chosen.nodeid} {seed}") % shares != share - 1:
+            removed.append(chosen)
+            continue
         if config.option.one_database and _runs_elsewhere(chosen, seed):
             removed.append(chosen)
     if removed:

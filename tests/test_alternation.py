@@ -22,14 +22,14 @@ def item(case: int, *, both: bool = False, one_of: tuple[str, ...] = (), **ways:
     )
 
 
-def config(seed: int, *, every_case: bool = False, one_database: bool = False) -> Any:
+def config(seed: int, *, every_case: bool = False, one_database: bool = False, share: str = "1/1") -> Any:
     return SimpleNamespace(
-        option=SimpleNamespace(case_seed=seed, every_case=every_case, one_database=one_database),
+        option=SimpleNamespace(case_seed=seed, every_case=every_case, one_database=one_database, share=share),
         hook=SimpleNamespace(pytest_deselected=lambda items: None),
     )
 
 
-def kept(items: list[Any], seed: int, **options: bool) -> list[dict[str, int]]:
+def kept(items: list[Any], seed: int, **options: Any) -> list[dict[str, int]]:
     """The parameters of the tests that run."""
     left = list(items)
     alternation.alternate(config(seed, **options), left)
@@ -50,6 +50,14 @@ def test_one_of_two_twins_runs_and_both_kinds_have_some(seed):
 def test_another_seed_chooses_otherwise():
     assert kept(TWINS, 1) != kept(TWINS, 2)
     assert len(kept(TWINS, 1, every_case=True)) == len(TWINS)
+
+
+def test_each_test_is_in_one_share_and_another_seed_shares_otherwise():
+    first, second = (kept(TWINS, 1, share=each) for each in ("1/2", "2/2"))
+    assert sorted(each["case"] for each in first + second) == list(range(40))
+    assert first
+    assert second
+    assert kept(TWINS, 2, share="1/2") != first
 
 
 def test_a_test_about_the_server_runs_on_both_and_one_without_a_twin_runs():
