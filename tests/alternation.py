@@ -60,7 +60,7 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("alternation")
     group.addoption("--every-case", action="store_true", help="run each test on each kind of server and in each way")
     group.addoption("--one-database", action="store_true", help="leave tests of TABLES to a run with another database")
-    group.addoption("--share", default="1/1", help="such as 1/2: the first half, while another run takes the other half")
+    group.addoption("--share", default="1/1", help="such as 1/2: the half of the tests that another run leaves out")
     group.addoption("--case-seed", type=int, help="chooses the kind of server and the way of tests that run in one")
 
 
