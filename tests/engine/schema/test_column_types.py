@@ -1,6 +1,7 @@
 """The registry of column types agrees with the servers, and no other module decides by a type's name."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -184,11 +185,13 @@ def strings(node: ast.AST | None) -> list[str]:
 
 
 def test_no_other_module_decides_by_the_name_of_a_type():
+    a_name = re.compile(f'"({"|".join(NAMES)})"', re.IGNORECASE)
     places = {
         (str(path.relative_to(ROOT)), text)
         for path in (ROOT / "importer").rglob("*.py")
         if path != Path(column_types.__file__) and "migrations" not in path.parts
-        for text in decided_by(ast.parse(path.read_text()))
+        if a_name.search(code := path.read_text())  # Most have none, and parsing takes long.
+        for text in decided_by(ast.parse(code))
         if text.lower() in NAMES
     }
     assert places <= EXCEPTIONS, sorted(places - EXCEPTIONS)
