@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.core.management import call_command
 from django.utils import timezone
 
 from importer import schedules
@@ -48,7 +49,7 @@ class Restoring:
     def ends_well(self) -> None:
         wait_until(self.over, what="the release of the backup")
         if not ImportJob.objects.get(pk=self.job.pk).restored_at:
-            self.points.stack.manage("kept_table", "restore", str(self.job.pk))
+            call_command("kept_table", "restore", str(self.job.pk))
         job = ImportJob.objects.get(pk=self.job.pk)
         assert contents(self.address, job.table_name) == sorted(OLD)
         assert contents(self.address, job.kept_table) == ROWS
