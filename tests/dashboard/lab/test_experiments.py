@@ -34,8 +34,8 @@ def test_the_page_has_the_last_report_of_each_target_with_the_verdict_on_each_cl
     answer = admin_client.get(reverse("lab_experiments"))
     shown = words(answer)
     assert f"{target.name} MySQL 9.7.4, 4,321 rows, 2026-11-26" in shown
-    assert f"{DOUBLED} at least 2 1.50 disagrees" in shown
-    assert f"{AHEAD} at least 1 1.50 agrees" in shown
+    assert f"{DOUBLED} at least 2 1.50 times disagrees" in shown
+    assert f"{AHEAD} at least 1 1.50 times agrees" in shown
     assert "8 pool instances, as the article had at least 2 not comparable it was not measured" in shown
     assert reverse("lab_report", args=[last.pk]) in answer.content.decode()
     assert ("2026-11-01" in shown, "2026-11-27" in shown) == (False, False)

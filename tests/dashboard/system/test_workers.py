@@ -56,7 +56,9 @@ def test_a_queue_without_workers_and_another_version_are_named(page, redis, clie
     assert f"Several versions run: 0.0.9, {VERSION}" in html
     presence.announce("load@eu-2", 4, ["load"])
     make_job()
-    assert "They have several versions" in client.get(reverse("home")).content.decode()
+    home = client.get(reverse("home")).content.decode()
+    assert "They have several versions" in home
+    assert "No worker serves control, scan: imports wait." in home.partition('class="home"')[0]
 
 
 @pytest.mark.parametrize(("ahead", "named"), [(60, 60), (-60, -60), (3, None)])
@@ -91,11 +93,22 @@ def test_a_label_s_targets_are_not_named_to_who_may_not_see_them(client, redis):
     assert Program(admin("root")).read("workers")["idle_labels"] == {"eu-west": ["far"]}
 
 
-def test_without_redis_nobody_claims_that_there_are_no_workers(page, settings):
+def test_without_redis_nobody_claims_that_there_are_no_workers(page, settings, client):
     settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
     queue.connection.cache_clear()
     assert "Redis does not answer" in page()
+    make_job()
+    home = client.get(reverse("home")).content.decode()
+    assert "Redis does not answer: no import begins or continues." in home.partition('class="home"')[0]
+    assert "No worker is running" not in home
     queue.connection.cache_clear()
+
+
+def test_that_no_worker_runs_stands_first_on_the_home_page(redis, client):
+    client.force_login(admin("root"))
+    make_job()
+    home = client.get(reverse("home")).content.decode()
+    assert "No worker is running: imports wait." in home.partition('class="home"')[0]
 
 
 def test_viewers_do_not_see_hosts(client):
