@@ -15,11 +15,11 @@ from dashboard.formatting import percent
 from dashboard.home.attention import matters, unwell_imports
 from dashboard.home.days import DAYS, last_days, under_way
 from dashboard.schedules.strip import strips
-from dashboard.system.state import state
 from importer import schedules
 from importer.access.policy import seen
 from importer.models import ImportJob, Lab, Schedule, Target
 from importer.models.outcomes.sequels import sequels
+from importer.worker.hosts.installation import state
 
 MOST_RUNNING = 8
 MOST_ENDED = 5

@@ -127,7 +127,7 @@ def _remarks(preview: Preview, grid: Grid) -> Iterator[str]:
         yield f"{', '.join(columns)}: from this file, not from where the rows stood in import {again.pk}"
     if (bad := grid.problems.count) and not grid.stops:
         of = "" if grid.problems.whole else f" of the first {number(grid.problems.scanned)}"
-        every = "no row fits: " if grid.problems.whole and not grid.problems.others else ""
+        every = "no row fits: " if grid.none_fits else ""
         yield f"{every}{_count(bad, 'row')}{of} will be rejected"
 
 

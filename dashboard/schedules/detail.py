@@ -23,6 +23,7 @@ from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.outcomes.runs import with_imports
 from importer.models.outcomes.sequels import run_sequels
 from importer.schedules.serialization import when
+from importer.worker.hosts.installation import state
 
 PAGE_RUNS = 20
 FILES_SHOWN = 20
@@ -54,7 +55,7 @@ def page_state(current: Schedule, now: datetime) -> str:
     settled = ".".join(f"{pk}-{its.how}-{its.job}" for pk, its in sorted(later.items()))
     under_way = list(current.runs.filter(finished_at=None).values_list("version", flat=True))
     moment = now.astimezone(_zone(current)).strftime("%Y%m%d%H%M" if under_way else "%Y%m%d")
-    return f"{current.version}.{newest}.{sum(under_way)}.{moment}.{settled}.{current.overdue}"
+    return f"{current.version}.{newest}.{sum(under_way)}.{moment}.{settled}.{current.overdue}.{state().halts}"
 
 
 def _zone(current: Schedule) -> tzinfo:
@@ -95,6 +96,7 @@ def _context(request: HttpRequest, current: Schedule) -> dict[str, Any]:
         "has_dates": schedules.has_dates(current),
         "drifted": schedules.drifted_file(current),
         "marks": strips([current], MARKS)[current.pk],
+        "system": state(),
         "subscriptions": current.subscriptions.select_related("channel"),
     }
 

@@ -9,11 +9,11 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from dashboard.system.state import idle_queues
 from importer.engine.native import loader
 from importer.sources.room import fullest_disk
 from importer.sources.store.file_store import file_store
 from importer.worker.hosts import presence
+from importer.worker.hosts.installation import idle_queues
 
 
 @require_safe

@@ -10,10 +10,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from config.version import VERSION
-from dashboard.system.state import idle_queues
 from importer.access.policy import seen
 from importer.models import Chunk, ImportJob, Target
 from importer.worker.hosts import presence
+from importer.worker.hosts.installation import idle_queues
 
 LARGEST_DIFFERENCE = 10  # seconds between two clocks: a lease lasts for 60
 

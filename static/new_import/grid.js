@@ -1,5 +1,5 @@
 // The grid of the new import page: a field dragged by its name onto a column that no field fills goes into that column;
-// values that are replaced are sent as one list of pairs; a column that is asked about is in view.
+// values that are replaced are sent as one list of pairs; a grid that is cut off shows where.
 
 const DRAGGED = "text/x-millrace-field"; // the id of the control with the field's column
 
@@ -41,16 +41,18 @@ document.addEventListener("drop", (event) => {
 // A field is no file: the page does not ask to drop it.
 document.addEventListener("dragenter", (event) => event.dataTransfer.types.includes(DRAGGED) && event.stopPropagation(), true);
 
-// A column that is asked about, or that is new, is in view, unless somebody is at work in the grid.
-function showAsked() {
+// A grid that is wider than its card shows at which edges it continues.
+function markEdges() {
   for (const box of document.querySelectorAll(".grid-box")) {
-    const column = box.querySelector(".to-look-at");
-    if (!column || box.contains(document.activeElement)) continue;
-    box.scrollLeft = Math.max(box.scrollLeft, column.offsetLeft + column.offsetWidth - box.clientWidth);
+    const right = box.scrollWidth - box.clientWidth - box.scrollLeft;
+    box.dataset.more = `${box.scrollLeft > 1 ? "left" : ""} ${right > 1 ? "right" : ""}`.trim();
   }
 }
-showAsked();
-document.addEventListener("htmx:afterSettle", showAsked);
+markEdges();
+document.addEventListener("htmx:afterSettle", markEdges);
+// The grid scrolls, not the page: such an event does not bubble.
+document.addEventListener("scroll", markEdges, { capture: true, passive: true });
+addEventListener("resize", markEdges);
 
 document.addEventListener(
   "change",

@@ -29,7 +29,7 @@ def test_the_next_one_follows_when_one_is_started(page, target, cities, towns):
     drop(page, towns)
     expect(page.get_by_text("same format and columns")).to_be_visible()
     # No broker runs here: it is given up after some seconds, and the sweeper would start the job.
-    page.get_by_role("button", name=f"Import into {target.database}.cities").click()
+    page.get_by_role("button", name=f"Import 1 of 2 files into {target.database}.cities").click()
     expect(page.get_by_text(f"into {target.database}.cities started.")).to_be_visible(timeout=20_000)
     expect(page.get_by_role("button", name=f"into {target.database}.towns")).to_be_enabled()
     assert ImportJob.objects.get().table == f"{target.database}.cities"

@@ -61,6 +61,11 @@ class Grid:
         return self.preview.choices.option_form["on_error"].text != "reject"
 
     @property
+    def none_fits(self) -> bool:
+        """Whether each row of the file has a problem."""
+        return self.problems.whole and self.problems.count > 0 and not self.problems.others
+
+    @property
     def windowed(self) -> bool:
         """Whether the file has more fields than the page shows at a time."""
         return len(self.profile.header) > WINDOW

@@ -11,12 +11,12 @@ from django.conf import settings
 from django.db.models import Count, F, Min, Q, Sum
 from django.utils import timezone
 
-from dashboard.system.state import queue_names
 from importer import queue
 from importer.models import Chunk, ImportJob, Notification, SourceFile, Total
 from importer.sources import room
 from importer.sources.store.file_store import FileStore, file_store
 from importer.worker.hosts import presence
+from importer.worker.hosts.installation import queue_names
 
 # The targets that have labels of their own: the first that were loaded into. Further ones are together under OTHER, so
 # that the number of series has a bound, and no series ever falls.

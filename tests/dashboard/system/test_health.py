@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from dashboard.system import state
 from importer import queue
 from importer.engine.native import loader
-from importer.worker.hosts import presence
+from importer.worker.hosts import installation, presence
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +78,6 @@ def test_a_store_that_does_not_answer_is_named(client, redis, settings, closed_p
     answer = client.get(reverse("readyz"))
     assert (answer.status_code, answer.json()["failing"]) == (503, ["store"])
     assert b"files/x" not in answer.content
-    state._store_answers.cache_clear()
-    assert not state.state().store_answers
-    state._store_answers.cache_clear()
+    installation._store_answers.cache_clear()
+    assert not installation.state().store_answers
+    installation._store_answers.cache_clear()

@@ -10,7 +10,9 @@ from config.version import VERSION
 from importer import queue
 from importer.models import Target
 from importer.worker.hosts import presence
+from importer.worker.hosts.installation import queue_names
 from tests.dashboard.api.program import Program
+from tests.dashboard.home.test_page import make_schedule
 from tests.dashboard.job_data import make_job
 from tests.people import admin, operator, stranger, viewer
 
@@ -104,11 +106,18 @@ def test_without_redis_nobody_claims_that_there_are_no_workers(page, settings, c
     queue.connection.cache_clear()
 
 
-def test_that_no_worker_runs_stands_first_on_the_home_page(redis, client):
+def test_that_no_worker_runs_stands_before_what_waits_for_one(redis, client):
     client.force_login(admin("root"))
     make_job()
-    home = client.get(reverse("home")).content.decode()
-    assert "No worker is running: imports wait." in home.partition('class="home"')[0]
+    schedule = make_schedule()
+    one = reverse("schedule", args=[schedule.pk])
+    pages = {reverse("home"): "home", reverse("schedules"): "list-group", one: "schedule-figures"}
+    for address, follows in pages.items():
+        before = client.get(address).content.decode().partition(f'class="{follows}')[0]
+        assert "No worker is running: imports wait." in before, address
+    for kind in queue_names():
+        presence.announce(f"{kind}@here", 4, [kind])
+    assert "imports wait" not in client.get(reverse("schedules")).content.decode()
 
 
 def test_viewers_do_not_see_hosts(client):

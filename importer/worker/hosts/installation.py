@@ -31,6 +31,11 @@ class State:
     store_answers: bool = True
 
     @property
+    def halts(self) -> bool:
+        """Whether imports wait for a part of the installation."""
+        return not self.workers or bool(self.idle_queues) or not self.store_answers
+
+    @property
     def free(self) -> int:
         """The free bytes of the disk, down to two digits: a page need not change with each file."""
         unit: int = 10 ** max(0, len(str(self.disk.free)) - 2)
