@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_244, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_048),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 85_977),
+    Part("tests", (".py", ".js", ".ts", ".go"), 85_978),
 )
 
 
