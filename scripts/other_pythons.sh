@@ -21,7 +21,7 @@ newest() {
   done
 }
 
-# The Pythons for which no test has run, each version once. All other tests run on that of .venv.
+# The Pythons to run on, each version once, without that of .venv, on which all tests run.
 others() {
   local known python version
   known=$(version_of .venv/bin/python)

@@ -24,7 +24,7 @@ MOST_BARS = 30
 WIDE = 50
 OTHERS = "others"
 UNKNOWN = "unknown"
-# A bar that is so many times as long as nearly all others would leave slivers of them.
+# Bars are cut off if the longest is so many times as long as nine tenths of them.
 OUTLIER = 5
 PARTS: dict[str, Sequence[Fact]] = {"steps": charts.STEPS, "sessions": PHASES}
 
@@ -299,6 +299,6 @@ def phases(view: View) -> Drawing:
 
 
 def _end_of_axis(lengths: Sequence[float]) -> float | None:
-    """Where bars are cut off, so that a few long ones do not leave slivers of all others; None if none has to be."""
+    """Where bars are cut off, so that a few long ones do not make the others too short to see; None if none is."""
     usual = float(np.quantile(lengths, 0.9, method="lower"))
     return float(f"{1.5 * usual:.1g}") if max(lengths) > OUTLIER * usual else None

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard.formatting import entered_number
 from importer import lab as lab_of
 from importer.access import audit
 from importer.access.policy import seen
@@ -55,7 +56,10 @@ def start(request: HttpRequest) -> HttpResponse:
     given = request.POST
     target = get_object_or_404(seen(Target.objects.registered()), name=given.get("target", ""))
     try:
-        repeats = whole_number(given.get("repeats", ""))
+        rounds = given.get("repeats", "")
+        repeats = entered_number(rounds)
+        if repeats is None:
+            raise Problem(f"{rounds!r} is no number of rounds.", advice="Give a whole number.")
         made = lab_of.order(
             given.get("name", ""), target, cast(User, request.user), size=given.get("size", "small"), repeats=repeats
         )
@@ -64,13 +68,6 @@ def start(request: HttpRequest) -> HttpResponse:
     audit.about(made)
     lab_of.start(made.pk)
     return redirect("lab", pk=made.pk)
-
-
-def whole_number(text: str) -> int:
-    """The number of rounds. Raises Problem if it is none."""
-    if not text.isdecimal():
-        raise Problem(f"{text!r} is no number of rounds.", advice="Give a whole number.")
-    return int(text[:9])
 
 
 @require_safe

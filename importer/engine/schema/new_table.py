@@ -245,19 +245,19 @@ def check_keys(table: NewTable) -> None:
             advice="Choose fewer columns.",
             option="primary_key",
         )
-    sizes = {name: key_bytes(types[name]) for name in table.primary_key}
-    if sum(sizes.values()) > MOST_KEY_BYTES:
+    _check_bytes(table.primary_key, types, MOST_KEY_BYTES, "The primary key takes", "primary_key")
+    _check_bytes(
+        table.partitioned_by, types, MOST_PARTITION_BYTES, "The columns of the partitions take", "partition_by"
+    )
+
+
+def _check_bytes(names: Sequence[str], types: Mapping[str, str], most: int, take: str, option: str) -> None:
+    """Raise Problem for columns of a key or of partitions that together have more bytes than a server takes."""
+    sizes = {name: key_bytes(types[name]) for name in names}
+    if sum(sizes.values()) > most:
         longest = max(sizes, key=lambda name: sizes[name])
         raise Problem(
-            f"The primary key takes more than {MOST_KEY_BYTES:,} bytes: {longest} is {types[longest]}.",
-            advice=f"Give it a shorter type, such as --type {longest}=varchar(64), or choose another key.",
-            option="primary_key",
-        )
-    sizes = {name: key_bytes(types[name]) for name in table.partitioned_by}
-    if sum(sizes.values()) > MOST_PARTITION_BYTES:
-        longest = max(sizes, key=lambda name: sizes[name])
-        raise Problem(
-            f"No server partitions a table by more than {MOST_PARTITION_BYTES:,} bytes: {longest} is {types[longest]}.",
-            advice=f"Give it a shorter type, such as --type '{longest}=varchar(64)', or choose another column.",
-            option="partition_by",
+            f"{take} more than {most:,} bytes: {longest} is {types[longest]}.",
+            advice=f"Give it a shorter type, such as --type '{longest}=varchar(64)', or choose other columns.",
+            option=option,
         )
