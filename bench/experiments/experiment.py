@@ -134,7 +134,8 @@ class Claim:
 
     `about` is a ratio that the article gives; `least` and `most` are bounds that follow from its words. `number`: its
     number in docs/experiments/claims.md, "" for a figure of the article that is no claim of its own. `needs`: the
-    conditions without which no verdict is given. `unmeasured`: why no way measures it, for a claim without `of`.
+    conditions without which no verdict is given. `because`: why other conditions of the article do not change the
+    answer, for a claim that says less than the article. `unmeasured`: why no way measures it, for one without `of`.
     """
 
     says: str
@@ -145,6 +146,7 @@ class Claim:
     most: float | None = None
     number: str = ""
     needs: tuple[Need, ...] = ()
+    because: str = ""
     unmeasured: str = ""
 
     @property

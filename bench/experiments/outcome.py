@@ -66,8 +66,9 @@ def experiment_result(lab: Lab, start_state: StartState, command: str) -> Experi
     experiment = experiment_named(lab.experiment).only([str(each) for each in lab.grid.values[WAY]])
     off = ONE_BUSY_ROUND if start_state.busy else ONE_ROUND
     links = _links(trials)
-    nearest = min((each.round_trip for each in links.values()), default=None)
-    place = Place(_cores(), machine_memory(), server.flavour, tuple(server.release), nearest)
+    nearest = min(links.values(), key=lambda each: each.round_trip, default=None)
+    link = (nearest.round_trip, nearest.rate) if nearest else (None, None)
+    place = Place(_cores(), machine_memory(), server.flavour, tuple(server.release), *link)
     found = _rates(trials), _failed(trials), _servers(trials)
     return ExperimentResult(experiment, conditions, *found, place, off, links)
 

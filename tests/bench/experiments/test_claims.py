@@ -20,7 +20,7 @@ from tests.dashboard.lab.reports import result
 FOLDER = Path("docs/experiments")
 # How many claims each article has, in the order of the experiments.
 CLAIMS = {"methods": 6, "bulks": 6, "naive": 9, "partitions": 4, "records": 10}
-HERE = Place(2, 24 * GIB, "MySQL", (9, 7, 4), round_trip=0.0002)
+HERE = Place(2, 24 * GIB, "MySQL", (9, 7, 4), round_trip=0.0002, rate=50e6)
 
 
 @pytest.mark.parametrize(("letter", "name"), list(zip("abcde", CLAIMS, strict=True)))
@@ -30,6 +30,22 @@ def test_every_claim_of_an_article_has_its_row(letter, name):
     assert declared == set(numbers)
     rows = [line for line in (FOLDER / "claims.md").read_text().splitlines() if line.startswith("| ")]
     assert all(any(row.startswith(f"| {number} |") for row in rows) for number in numbers)
+
+
+@pytest.mark.parametrize("title", SERVERS.values())
+def test_the_page_of_claims_counts_those_with_a_verdict_and_names_the_others(title):
+    lines = (FOLDER / "claims.md").read_text().splitlines()
+    head = next(line for line in lines if line.startswith("| claim |")).split(" | ")
+    rows = [line.split(" | ") for line in lines if line.startswith("| ") and " --- " not in line]
+    column = next(number for number, cell in enumerate(head) if title in cell.split())
+    judged = [row[0].strip("| ") for row in rows if row[column].startswith(("agrees", "disagrees"))]
+    told = set(judged) - {""}
+    declared = [claim for each in EXPERIMENTS.values() for claim in each.claims]
+    found = f"- {title}: {len(told)} of {sum(CLAIMS.values())} claims have a verdict"
+    counted = next(line for line in lines if line.startswith(found))
+    assert counted.endswith(f" and {len(judged)} of {len(declared)} rows")
+    others = {line.split()[1] for line in lines if f" on {title}: " in line}
+    assert others == {claim.number for claim in declared if claim.number} - told
 
 
 def test_the_pages_say_what_the_records_and_the_claims_of_today_give():
@@ -57,6 +73,7 @@ def test_a_record_holds_all_that_a_verdict_needs():
         (needs.INDEX_LOCK, replace(HERE, release=(5, 5, 8))),
         (needs.INDEX_LOCK, None),
         (needs.GIGABIT, replace(HERE, round_trip=0.0001)),
+        (needs.GIGABIT_RATE, replace(HERE, rate=100e6)),
     ],
 )
 def test_a_claim_has_no_verdict_without_its_conditions(need, place):
