@@ -55,7 +55,8 @@ DISK_BYTES_PER_BYTE = 2
 class ExperimentRequest:
     """An experiment to run: the rows of its workload, the rounds that count, and settings as LabRequest has them.
 
-    Without `warm_up` the first round counts, too. `ways`: the names of those to run; () for all.
+    Without `warm_up` the first round counts, too. `ways`: the names of those to run; () for all. `once`: an unended lab
+    that the same person has ordered for the same is taken in place of a second one.
     """
 
     experiment: Experiment
@@ -64,6 +65,7 @@ class ExperimentRequest:
     warm_up: bool = True
     during_imports: bool = False
     ways: tuple[str, ...] = ()
+    once: bool = False
     seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
 
     @property
@@ -119,6 +121,8 @@ def order(request: ExperimentRequest, target: Target, user: User | None, **claim
         _require_room(request)
     end_abandoned(target)
     with limits.one_more(limits.LABS, user):
+        if request.once and (same := _ordered(request, target, user)):
+            return same
         lab = Lab.objects.create(
             target=target,
             source_name="rows from a seed",
@@ -143,6 +147,14 @@ def order(request: ExperimentRequest, target: Target, user: User | None, **claim
         )
         lay_out(lab, turns(len(ways), request.repeats, request.seed, warm_up=request.warm_up))
     return lab
+
+
+def _ordered(request: ExperimentRequest, target: Target, user: User | None) -> Lab | None:
+    """The unended lab that the person has ordered for the same, whatever its seed; None without one."""
+    alike = Lab.objects.filter(target=target, created_by=user, sample_rows=request.rows, repeats=request.repeats)
+    wanted = request.experiment.name, [{WAY: each.name} for each in request.chosen]
+    labs = alike.exclude(status__in=Lab.ENDED).order_by("pk")
+    return next((lab for lab in labs if (lab.experiment, lab.combinations) == wanted), None)
 
 
 def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None, server_program: str = "") -> None:

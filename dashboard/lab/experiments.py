@@ -52,7 +52,7 @@ def _list(request: HttpRequest, by_name: Mapping[str, list[Lab]], problem: Probl
 
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
-    """Start an experiment on a target; its lab's page follows it."""
+    """Start an experiment on a target; its lab's page follows it. A second press leads to the lab of the first one."""
     given = request.POST
     target = get_object_or_404(seen(Target.objects.registered()), name=given.get("target", ""))
     try:
@@ -61,7 +61,12 @@ def start(request: HttpRequest) -> HttpResponse:
         if repeats is None:
             raise Problem(f"{rounds!r} is no number of rounds.", advice="Give a whole number.")
         made = lab_of.order(
-            given.get("name", ""), target, cast(User, request.user), size=given.get("size", "small"), repeats=repeats
+            given.get("name", ""),
+            target,
+            cast(User, request.user),
+            size=given.get("size", "small"),
+            repeats=repeats,
+            once=True,
         )
     except Problem as problem:
         return _list(request, {}, problem)

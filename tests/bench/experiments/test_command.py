@@ -198,6 +198,22 @@ def test_a_page_starts_an_experiment_and_says_what_is_missing_before(database, p
     assert (answer.url, lab.status, lab.sample_rows) == (reverse("lab", args=[lab.pk]), Lab.Status.WAITING, 50)
 
 
+def test_a_second_press_of_start_leads_to_the_lab_of_the_first(database, program, admin_client):
+    target = saved_target(database, database.database)
+
+    def lab_of(**form: str) -> str:
+        form = {"name": "partitions", "target": target.name, "size": "50", "repeats": "1", **form}
+        return admin_client.post(reverse("lab_experiment_start"), form).url
+
+    first = lab_of()
+    assert lab_of() == first
+    others = {lab_of(**{name: value}) for name, value in (("name", "naive"), ("size", "60"), ("repeats", "2"))}
+    assert len(others - {first}) == 3
+    Lab.objects.update(status=Lab.Status.CANCELLED)
+    assert lab_of() not in {first, *others}
+    assert Lab.objects.count() == 5
+
+
 def test_the_command_says_before_the_run_which_ways_this_machine_cannot_run(mariadb, transactional_db, monkeypatch):
     target, lines = saved_target(mariadb, mariadb.database), []
     monkeypatch.setattr(private_server, "path_of", lambda _program: "")

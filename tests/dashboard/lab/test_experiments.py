@@ -66,7 +66,7 @@ def test_the_full_report_has_ways_claims_and_what_was_not_measured(admin_client)
     assert '<span class="text-nowrap">--no-warm-up</span>' in answer.text
     assert "To repeat it: millrace experiment run partitions --target warehouse" in shown
     assert shown.count("has no figure") == 1  # In the rule.
-    assert "27 ways without a verdict, with baselines" in shown
+    assert "29 ways without a verdict, with baselines" in shown
     assert "Agrees: our ratio is on the article's side of 1" in shown
 
 
@@ -74,7 +74,7 @@ def test_ways_with_a_comparable_figure_are_not_folded(admin_client):
     lab = reported(silent_target("secret"), eight=1_500.0)
     lab.report_json["ways"][1] |= {"verdict": "agrees", "why": ""}
     lab.save()
-    shown, folded = words(admin_client.get(reverse("lab_report", args=[lab.pk]))).split(" 26 ways without a verdict")
+    shown, folded = words(admin_client.get(reverse("lab_report", args=[lab.pk]))).split(" 28 ways without a verdict")
     way = f"{lab.report_json['ways'][1]['way']} {lab.report_json['ways'][1]['how']}"
     assert (shown.count(way), folded.count(way)) == (1, 0)
 
@@ -120,7 +120,7 @@ def test_the_page_of_an_experiment_has_its_ways_and_the_fastest_among_comparable
     assert groups[1].endswith("Rows loaded (partitioned) on a private server")
     assert [each.count(" fastest ") for each in groups] == [0, 1, 0, 1, 1, 1]
     assert "own server, 8 partitions, 8 sessions, 8 pool instances raw" in groups[2]
-    assert "The article's claims 4 not comparable 1 disagrees, 1 agrees · report" in groups[0]
+    assert "The article's claims 3 not comparable 2 disagrees, 1 agrees · report" in groups[0]
     shown = words(page)
     assert [each in shown for each in ("Ranking", "not told apart", "Best", "lab-bars")] == [False] * 4
 
