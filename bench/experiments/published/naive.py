@@ -18,7 +18,6 @@ _ONE = (WayTable(_TABLE),)
 TUNED = "the article's server had a larger log and buffer pool for it, and no doublewrite"
 SMALLER = "the buffer pool here is at most a quarter of this machine's memory, and the article's disk was magnetic"
 FRACTION = 100  # a server with a part of the article's log and pool, for that part of its rows
-MOST_SINGLE = 50_000  # rows by single INSERTs
 MOST_MEMORY = 50_000  # rows; a MEMORY table takes 1.1 KB for each, because its VARCHARs have their full width
 
 # The servers of the article: a large log and buffer pool; the same without doublewrite; and the largest ones.
@@ -80,7 +79,7 @@ UNSAFE_WORDS, LARGEST_WORDS = "own server, no doublewrite", "own server, log 5 G
 
 ON_TARGET = (
     Way("single INSERTs", ImportAction(Options(method="insert", rows_per_statement=1, parallelism=1)), _ONE, 7_000,
-        ROWS / 6940, most_rows=MOST_SINGLE),
+        ROWS / 6940, most_rows=50_000),
     Way("single INSERTs, commit each", RawAction(inserts.insert(1, 1)), _ONE, 700, 111_533 / 8340, most_rows=2_000),
     Way("100 rows an INSERT", ImportAction(Options(method="insert", rows_per_statement=100, parallelism=1)), _ONE,
         70_000, ROWS / 6940 * 3),
@@ -92,7 +91,7 @@ ON_TARGET = (
     Way(NO_IMPORT, RawAction(loads.load), _ONE, 350_000, ROWS / 1008),
     _raw("MyISAM", MYISAM),
     _raw(CONVERTED, MYISAM, loads.load_then("ALTER TABLE {table} ENGINE=InnoDB"), 1600),
-    _into_myisam(1, MOST_SINGLE),
+    _into_myisam(1, 20_000),
     _into_myisam(100, None),
     _raw("MyISAM, FIXED rows", TableForm("MyISAM", row_format="FIXED")),
     _raw("MEMORY", TableForm("MEMORY"), most=MOST_MEMORY),
