@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.channels.form import ChannelForm
+from dashboard.channels.waiting import causes
 from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
@@ -25,7 +26,9 @@ MOST_SHOWN = 20
 @require_safe
 def channels(request: HttpRequest) -> HttpResponse:
     """All channels by name, each with its destinations and the state of its notifications."""
-    rows = [(channel, kind_of(channel).describe(channel)) for channel in seen(with_state())]
+    shown = list(seen(with_state()))
+    why = causes(shown)
+    rows = [(each, kind_of(each).describe(each), why.get(each.pk, "")) for each in shown]
     return render(request, "channels/list.html", {"rows": rows, "kinds": KINDS})
 
 
@@ -101,9 +104,9 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
     stored = Channel.objects.get(pk=edited.pk) if edited.pk else None
     notices = list(stored.notifications.select_related("job", "run").order_by("-pk")[:MOST_SHOWN]) if stored else []
     waiting = Notification.objects.filter(channel=edited.pk, status=Notification.Status.WAITING)
-    held = list(waiting.exclude(problem="").order_by("pk")[:1])  # The oldest goes first, and the others wait for it.
-    for each in [*notices, *held]:
+    for each in notices:
         each.problem = told_problem(each)
     context: dict[str, Any] = {"form": form, "kind": kind_of(edited), "channel": stored, "notices": notices}
-    context |= {"readable": readable(notices), "held": held, "waiting": waiting.count(), "now": timezone.now()}
+    context |= {"readable": readable(notices), "waiting": waiting.count(), "now": timezone.now()}
+    context["why"] = causes([stored]).get(stored.pk, "") if stored else ""
     return render(request, "channels/detail.html", context, status=422 if form.is_bound else 200)

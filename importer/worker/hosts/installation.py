@@ -33,7 +33,20 @@ class State:
     @property
     def halts(self) -> bool:
         """Whether imports wait for a part of the installation."""
-        return not self.workers or bool(self.idle_queues) or not self.store_answers
+        return bool(self.cause) or not self.store_answers
+
+    @property
+    def cause(self) -> str:
+        """Why work waits for workers, as the start of a sentence; "" if each queue has one."""
+        if self.workers is None:
+            return "Redis does not answer"
+        if not self.workers:
+            return "No worker is running"
+        return f"No worker serves {', '.join(self.idle_queues)}" if self.idle_queues else ""
+
+    def serves(self, queue: str) -> bool:
+        """Whether a worker takes messages of this queue."""
+        return bool(self.workers) and queue not in self.idle_queues
 
     @property
     def free(self) -> int:

@@ -9,11 +9,13 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.channels.waiting import ON_THEIR_WAY
 from importer.access import people
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.models import AuditEvent, Channel, Level, Notification, Subscription
 from importer.notifications import channels
+from importer.worker.hosts import presence
 from tests.dashboard.api.program import Program, problem
 from tests.dashboard.job_data import make_job
 from tests.importer.notifications.receivers import Hook, web_catcher
@@ -244,7 +246,26 @@ def test_messages_are_shown_with_their_state_and_one_that_was_given_up_can_be_se
     assert (lost.status, lost.attempts) == ("waiting", 0)
 
 
-def test_why_messages_wait_is_said_first_also_for_those_after_the_oldest(staff):
+@pytest.mark.parametrize("on", [True, False])
+def test_messages_that_nobody_has_tried_to_send_wait_for_a_cause_as_well(staff, redis, on):
+    channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org", on=on)
+    pages = [reverse("channels"), reverse("channel", args=[channel.pk])]
+    assert "No worker" not in "".join(page_of(staff.get(each)) for each in pages)
+    payload = {"title": "orders failed", "what": "No."}
+    Notification.objects.create(channel=channel, event="failed", payload=payload, once="1", next_at=timezone.now())
+    off = "" if on else " The channel is off."
+    for queues, why in (
+        ([], "No worker is running."),
+        (["load"], "No worker serves control, scan."),
+        (["control"], ""),
+    ):
+        if queues:
+            presence.announce("load@here", 1, queues)
+        said = f"{why}{off}".strip() or ON_THEIR_WAY
+        assert [said in page_of(staff.get(each)) for each in pages] == [True, True]
+
+
+def test_why_messages_wait_is_said_first_also_for_those_after_the_oldest(staff, redis):
     channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org")
     address = reverse("channel", args=[channel.pk])
     due = timezone.now() - timedelta(days=4)
@@ -254,7 +275,7 @@ def test_why_messages_wait_is_said_first_also_for_those_after_the_oldest(staff):
             next_at=due, attempts=int(not number), problem="" if number else "No mail server is set.",
         )  # fmt: skip
     page = page_of(staff.get(address))
-    said = "<strong>25 messages wait.</strong> No mail server is set."
+    said = "<strong>25 messages wait.</strong> No worker is running. No mail server is set."
     assert page.index(said) < page.index('class="card"')
     Notification.objects.filter(pk__gt=Notification.objects.earliest("pk").pk).delete()
     page = page_of(staff.get(address))

@@ -101,7 +101,7 @@ def test_without_redis_nobody_claims_that_there_are_no_workers(page, settings, c
     assert "Redis does not answer" in page()
     make_job()
     home = client.get(reverse("home")).content.decode()
-    assert "Redis does not answer: no import begins or continues." in home.partition('class="home"')[0]
+    assert "Redis does not answer: imports wait." in home.partition('class="home"')[0]
     assert "No worker is running" not in home
     queue.connection.cache_clear()
 
