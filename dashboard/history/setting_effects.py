@@ -10,12 +10,15 @@ from importer.engine.plan.previous_imports import FEWEST
 from importer.engine.units import count_of
 from importer.history.facts import FACTS, Kind
 from importer.history.query import Condition, Op, Query
+from importer.history.regressions import regression
 from importer.history.search import in_order
 from importer.history.setting_effects import Differences, Gain, differences, untried
+from importer.models import ImportJob
 from importer.models.outcomes.own_pace import IN_WORDS
 
 RATES = (Kind.ROWS_PER_SECOND, Kind.BYTES_PER_SECOND)
 MOST_TABLES = 8
+MOST_SLOWER = 2
 # Further fields of the lab's form, by grid.
 LAB_DEFAULTS = {"own": {"set_sort": "keep, key"}}
 
@@ -35,7 +38,8 @@ class EffectReport:
     Each of `tables` is a name, its number of imports, and the address of the view of it.
 
     `lab` is the query string of a new lab that tries the untried settings; "" without an import to base it on.
-    `fewest`: the runs of each value that a gain needs; `pace`: which imports count.
+    `fewest`: the runs of each value that a gain needs; `pace`: which imports count. `slower`: the newest imports that
+    were slower than their peers, each with what has changed since then.
     """
 
     tables: list[tuple[str, int, str]]
@@ -48,6 +52,7 @@ class EffectReport:
     differences: Differences | None = None
     fewest: int = FEWEST
     pace: str = IN_WORDS
+    slower: tuple[tuple[int, str], ...] = ()
 
 
 def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:
@@ -69,7 +74,14 @@ def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:
         "; ".join(each.words for each in missing),
         _lab(into, missing[0].grid if missing else ""),
         effects,
+        slower=_slower(view.query),
     )
+
+
+def _slower(query: Query) -> tuple[tuple[int, str], ...]:
+    flagged = in_order(Query((*query.conditions, Condition("slower_than_like", Op.IS, True))))[:MOST_SLOWER]
+    judged = [(job.pk, regression(job)) for job in ImportJob.objects.filter(pk__in=flagged).order_by("-pk")]
+    return tuple((pk, speed.words) for pk, speed in judged if speed)
 
 
 def _lab(into: Condition, grid: str) -> str:

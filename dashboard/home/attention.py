@@ -126,7 +126,8 @@ def _schedule(schedule: Any, last: ScheduleRun | None) -> Matter:
     url = reverse("schedule", args=[schedule.pk])
     ended = last is not None and last.ended and not schedule.problem
     dismiss = _dismissal("run_dismiss", last) if ended else ""
-    return Matter(schedule.name, url, outcome, about, last.due_at if last else None, dismiss)
+    at = schedule.problem_at or (last.due_at if last else None)
+    return Matter(schedule.name, url, outcome, about, at, dismiss)
 
 
 def _dismissal(name: str, thing: ImportJob | ScheduleRun | None) -> str:

@@ -63,6 +63,8 @@ class LoadForm(forms.Form):
         self._offer("source", _files(offered.files))
         self._offer("preset", [("", "None: detect from the file"), *((each.pk, each.name) for each in offered.presets)])
         self._offer("target", [(each.pk, f"{each.name} · {each.database}") for each in offered.targets])
+        if chosen["job"]:  # A closed list cuts a long name.
+            self.fields["job"].help_text = f"{_job_in_words(chosen['job'])}: its file, format, columns and options."
         self.fields["source"].help_text = format_html(
             'A new file? <a href="{}">Upload it</a> first; it need not be imported.', reverse("new")
         )

@@ -7,7 +7,7 @@ from typing import cast
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -51,13 +51,23 @@ class Card:
 
 @dataclass(frozen=True)
 class GridSetting:
-    """A setting of the chosen grid, with the text of its field, a hint and the problem with it."""
+    """A setting of the chosen grid, with the text of its field, a hint and the problem with it.
+
+    `ticks`: its values, each with the text that stands for it, its words, and whether it is chosen; none: it is
+    entered as text.
+    """
 
     name: str
     label: str
     text: str
     hint: str
     problem: Problem | None
+
+    @property
+    def ticks(self) -> list[tuple[str, str, bool]]:
+        spec, chosen = named(self.name), [each.strip() for each in self.text.split(",")]
+        texts = [*spec.kind.ticks, *(each for each in chosen if each == "auto")] if spec.kind.ticks else []
+        return [(each, spec.shown(spec.kind.read(each)), each in chosen) for each in texts]
 
 
 @dataclass
@@ -123,14 +133,20 @@ def lab_new(request: HttpRequest) -> HttpResponse:
 
 def _choices(request: HttpRequest) -> LabForm:
     if request.method == "POST":
-        return LabForm(request.POST.dict())
+        return LabForm(_values(request.POST))
     text = request.GET.get("lab", "")
     if text.isascii() and text.isdigit() and len(text) < 19:
         like = get_object_or_404(seen(Lab.objects.select_related("source")), pk=int(text))
         if like.experiment:
             raise Http404("An experiment has no settings to fill in.")
         return form_of_lab(like)
-    return LabForm(request.GET.dict())
+    return LabForm(_values(request.GET))
+
+
+def _values(sent: QueryDict) -> dict[str, str]:
+    """The last value of each name; of a setting, all its ticked values with commas between."""
+    ticked = {name: ", ".join(filter(None, texts)) for name, texts in sent.lists() if name.startswith("set_")}
+    return {**{name: str(sent[name]) for name in sent}, **ticked}
 
 
 def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.fields.ready import ready_first
 from dashboard.new_import.batch import ALSO, is_key
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.views import leave
@@ -50,7 +51,7 @@ def places(request: HttpRequest) -> HttpResponse:
         except Problem as problem:
             refusal = problem
     known = [each for each in seen(SourceConnection.objects.order_by("name")) if may_now(Level.LOAD, each)]
-    targets = seen(Target.objects.registered().order_by("name")) if sees_everything() else ()
+    targets = ready_first(seen(Target.objects.registered().order_by("name"))) if sees_everything() else []
     by_path = bool(targets) and "path" in request.POST
     context = {
         "connections": known,

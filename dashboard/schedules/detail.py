@@ -55,7 +55,8 @@ def page_state(current: Schedule, now: datetime) -> str:
     settled = ".".join(f"{pk}-{its.how}-{its.job}" for pk, its in sorted(later.items()))
     under_way = list(current.runs.filter(finished_at=None).values_list("version", flat=True))
     moment = now.astimezone(_zone(current)).strftime("%Y%m%d%H%M" if under_way else "%Y%m%d")
-    return f"{current.version}.{newest}.{sum(under_way)}.{moment}.{settled}.{current.overdue}.{state().halts}"
+    standing = f"{current.overdue}.{current.problem_at}.{state().halts}"
+    return f"{current.version}.{newest}.{sum(under_way)}.{moment}.{settled}.{standing}"
 
 
 def _zone(current: Schedule) -> tzinfo:

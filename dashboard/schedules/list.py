@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from dashboard.fields.ready import ready_first
 from dashboard.formatting import entered_number
 from dashboard.schedules import preview
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
@@ -100,7 +101,8 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     initial = {
         "name": recipe.table_name,
         "zone": timezone.get_default_timezone_name(),
-        "connection": _connection(request) or seen(SourceConnection.objects.order_by("name")).first(),
+        "connection": _connection(request)
+        or next(iter(ready_first(seen(SourceConnection.objects.order_by("name")))), None),
     }
     if job:
         initial["pattern"] = suggested_pattern(job.source.name)

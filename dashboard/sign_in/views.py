@@ -59,7 +59,9 @@ class SessionsView(ListUserSessionsView):
     template_name = "sign_in/sessions.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """What allauth gives, with the name of each browser."""
+        """What allauth gives, with the name of each browser. One that is not listed yet, this one, joins now."""
+        if not UserSession.objects.filter(session_key=self.request.session.session_key).exists():
+            UserSession.objects.create_from_request(self.request)
         context: dict[str, Any] = super().get_context_data(**kwargs)
         context["browsers"] = [(browser_name(each.user_agent), each) for each in context["sessions"]]
         return context

@@ -11,6 +11,7 @@ from typing import Any
 
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.plan.methods import METHODS
+from importer.engine.plan.option_specs import named
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.previous_imports import NO_PAST
@@ -210,7 +211,8 @@ def require_as_requested(settings: Mapping[str, Any], plan: ImportPlan, where: s
         requested = settings.get(name)
         if requested not in (value, None):
             why = next((reason.why for reason in plan.reasons if reason.option == name), "")
-            raise Problem(f"{name} {requested} becomes {value} here: {why}.", where=where, option=name)
+            asked = f"{named(name).label} “{named(name).shown(requested)}”"
+            raise Problem(f"{asked} is not possible here: {why or 'the plan differs'}.", where=where, option=name)
 
 
 def ran_as(plan: ImportPlan) -> dict[str, Any]:

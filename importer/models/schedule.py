@@ -1,6 +1,6 @@
 """A schedule, which imports files on its own; its runs, and the files that these discovered."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -97,7 +97,8 @@ class Schedule(Named, ImportRecipe, WithStarters):
     paused = models.BooleanField(default=False)
     # When the next run is due, or with trigger arrival the next look for files; None while paused.
     next_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
-    # Why there is no due time or no look for files (importer.engine.errors.Problem as JSON), or empty.
+    # Why there is no due time or no look for files (importer.engine.errors.Problem as JSON, with the moment `at` which
+    # it was last found), or empty.
     problem = models.JSONField(default=dict, blank=True)
     # Counts every change a page would show.
     version = models.PositiveIntegerField(default=0)
@@ -109,6 +110,12 @@ class Schedule(Named, ImportRecipe, WithStarters):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def problem_at(self) -> datetime | None:
+        """When the problem was last found; None if that is not known."""
+        at = self.problem.get("at")
+        return datetime.fromisoformat(at) if at else None
 
     @property
     def overdue(self) -> bool:

@@ -1,6 +1,6 @@
 // The history page: draws the chart again for each new view, and searches among the columns.
 (() => {
-  const { axis, colour, duration, moment, short, size } = charts;
+  const { axis, colour, duration, moment, short, size, times } = charts;
   let chart;
   let drawn;
   // The canvas has no id: htmx would copy the old one's inline styles to the new one, which the CSP forbids.
@@ -9,8 +9,6 @@
   // --- values on axes and in tooltips, by the kind of the fact ---
   const day = (seconds) => moment(seconds, { day: "numeric", month: "short", year: "2-digit" });
   const minute = (seconds) => moment(seconds, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
-  // Seconds; a shorter time axis shows times instead of days.
-  const DAYS = 4 * 86400;
   const HALF_A_DAY = 43200; // seconds on each side of the only moment there is
   const FORMS = {
     bytes: size,
@@ -134,7 +132,6 @@
     const changed = new Map(data.changes.map((change) => [change.job, change.words]));
     const points = data.points.map(([x, y, job]) => ({ x, y, job }));
     const [first, last] = [points[0].x, points.at(-1).x];
-    const moment = last - first < DAYS ? minute : day;
     const room = first === last ? HALF_A_DAY : 0;
     return {
       type: "scatter",
@@ -142,7 +139,7 @@
       plugins: [changes],
       options: {
         scales: {
-          x: axis({ type: "linear", beginAtZero: false, min: first - room, max: last + room, ticks: { maxRotation: 0, autoSkipPadding: 24, maxTicksLimit: 7, callback: moment } }),
+          x: axis({ type: "linear", beginAtZero: false, min: first - room, max: last + room, ticks: { maxRotation: 0, autoSkipPadding: 24, maxTicksLimit: 7, callback: times(first - room, last + room) } }),
           y: axis({ ticks: { maxTicksLimit: 8, callback: form(data.y) }, title: { display: true, text: data.y.title } }),
         },
         plugins: {

@@ -2,12 +2,10 @@
 (() => {
   const canvas = document.getElementById("schedule-chart");
   if (!canvas) return;
-  const { axis, colour, moment, paint, short } = charts;
+  const { axis, colour, moment, paint, short, times } = charts;
   const points = JSON.parse(document.getElementById("schedule-throughput").textContent).map(([x, y, job, outcome, look]) => ({ x, y, job, outcome, look }));
-  const DAYS = 4 * 86400; // seconds; within fewer days, the days alone would be the same text again and again
-  const shortSpan = points.at(-1).x - points[0].x < DAYS;
-  const parts = { day: "numeric", month: "short", ...(shortSpan && { hour: "2-digit", minute: "2-digit" }) };
-  const day = (seconds) => moment(seconds, parts, canvas.dataset.zone);
+  const zone = canvas.dataset.zone, day = times(points[0].x, points.at(-1).x, zone);
+  const minute = (seconds) => moment(seconds, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }, zone);
   const chart = new Chart(canvas, {
     type: "scatter",
     data: { datasets: [{ data: points, showLine: points.length < 100, borderWidth: 1, pointRadius: 3 }] },
@@ -20,7 +18,7 @@
       },
       plugins: {
         legend: { display: false },
-        tooltip: { callbacks: { title: ([each]) => `Import ${each.raw.job}, ${day(each.raw.x)}`, label: ({ raw }) => `${short(raw.y)} rows/s, ${raw.outcome}` } },
+        tooltip: { callbacks: { title: ([each]) => `Import ${each.raw.job}, ${minute(each.raw.x)}`, label: ({ raw }) => `${short(raw.y)} rows/s, ${raw.outcome}` } },
       },
       onClick: (_event, [hit]) => hit && (location.href = `/jobs/${points[hit.index].job}/`),
     },

@@ -26,6 +26,16 @@ const charts = (() => {
       return at.toLocaleString("en-GB", { ...parts, timeZone: "UTC" });
     }
   }
+  // What the ticks of a time axis from `first` to `last` say: the parts in which these moments differ, each text once.
+  function times(first, last, timeZone) {
+    const MINUTES = 10 * 60, DAYS = 4 * 86400, span = last - first;
+    const parts = { day: "numeric", month: "short" };
+    if (span >= DAYS) parts.year = "2-digit";
+    else parts.hour = parts.minute = "2-digit";
+    if (span < MINUTES) parts.second = "2-digit";
+    const text = (seconds) => moment(seconds, parts, timeZone);
+    return (value, at, ticks) => (at && text(ticks[at - 1].value) === text(value) ? "" : text(value));
+  }
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   const axis = (own) => ({ beginAtZero: true, border: { display: false }, ticks: {}, grid: {}, title: {}, ...own });
@@ -41,5 +51,5 @@ const charts = (() => {
     chart.update("none");
   }
 
-  return { axis, colour, duration, moment, paint, short, size };
+  return { axis, colour, duration, moment, paint, short, size, times };
 })();

@@ -91,6 +91,15 @@ def test_on_a_phone_the_button_has_the_whole_name_of_the_table(opened, upload: S
     expect(start).to_contain_text(".prices")
     expect(page.get_by_text("Save or schedule", exact=True)).to_be_visible()
     assert start.evaluate("(button) => button.scrollWidth <= button.clientWidth")
+    # The name of the table is on one line.
+    assert (
+        start.evaluate("""(button) => {
+        const range = new Range(), name = [...button.childNodes].findLast((each) => each.data?.trim());
+        range.selectNodeContents(name);
+        return range.getClientRects().length;
+    }""")
+        == 1
+    )
     expect_no_scrolling_sideways(page)
 
 
@@ -137,7 +146,7 @@ def test_what_is_shown_is_what_arrives_and_comes_back_as_a_preset(opened, upload
     page.get_by_text("Reasons and SQL").click()
     expect(page.get_by_text("The line number is put before each record")).to_be_visible()
 
-    page.get_by_role("button", name="It is left out").click()
+    page.get_by_role("button", name="Leave it out").click()
     page.get_by_text("Save or schedule", exact=True).click()
     page.get_by_label("Name of the preset", exact=True).fill("monthly")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -262,6 +271,17 @@ def test_while_a_press_is_answered_nothing_is_typed_that_the_answer_would_drop(
     expect(kind).to_have_value(before)
 
 
+def test_the_box_of_a_column_that_must_have_a_value_leads_to_what_fills_it(opened, upload, database: Address):
+    run_sql(database, "ALTER TABLE prices ADD must INT NOT NULL")
+    page = opened(reverse("new_source", args=[upload.key]), viewport={"width": 1280, "height": 500})
+    box = page.get_by_role("alert").filter(has_text="No field of the file goes into must")
+    expect(page.get_by_label("must gets")).not_to_be_in_viewport()
+    box.get_by_role("link", name="Choose what fills must").click()
+    expect(page.get_by_label("must gets")).to_be_in_viewport()
+    page.get_by_label("must gets").select_option(label="the line in the file")
+    expect(box).to_have_count(0)
+
+
 def test_on_a_phone_each_field_is_a_card_with_its_values(opened, upload: SourceFile, database: Address):
     run_sql(database, f"ALTER TABLE prices {', '.join(f'ADD more_{number} INT' for number in range(12))}")
     page = opened(reverse("new_source", args=[upload.key]), viewport={"width": 390, "height": 844})
@@ -274,6 +294,11 @@ def test_on_a_phone_each_field_is_a_card_with_its_values(opened, upload: SourceF
     assert places == sorted(places)
     expect(page.get_by_label("price goes into")).to_be_visible()
     expect(cell(page, "1234.50")).to_be_visible()
+    # Its column stands beside its name, and what is done with it beside its type: 24 fields are no long way.
+    across = "all => all.map((each) => each.getBoundingClientRect()).map(({ top, bottom }) => (top + bottom) / 2)"
+    for selector in (".field-name, .column-choice", ".field-format, .field-facts"):
+        first, second = page.locator(".field-head").nth(1).locator(selector).evaluate_all(across)
+        assert abs(first - second) < 4, selector
     assert page.get_by_label("source gets").evaluate(SHOWS_EACH_OPTION)
     assert page.locator(".unfilled-list").evaluate("each => each.scrollHeight <= each.clientHeight")
 
@@ -317,7 +342,7 @@ def test_words_stay_whole_in_the_headers_of_the_grid(opened, upload: SourceFile,
 def test_presets_are_renamed_and_deleted(opened, upload: SourceFile):
     page = opened(reverse("new_source", args=[upload.key]))
     page.get_by_label("source gets").select_option("file")
-    page.get_by_role("button", name="It is left out").click()
+    page.get_by_role("button", name="Leave it out").click()
     page.get_by_text("Save or schedule", exact=True).click()
     page.get_by_label("Name of the preset", exact=True).fill("one")
     page.get_by_role("button", name="Save", exact=True).click()

@@ -87,6 +87,12 @@ def expect_reachable(tab: Tab) -> None:
         assert tab.evaluate(FIND, PRELOAD) == []
 
 
+# A chart's axis that says one thing at several places.
+REPEATED = """() => Object.values(window.Chart?.instances ?? {}).flatMap(({ scales }) => Object.values(scales))
+    .map(({ ticks }) => ticks.map(({ label }) => label).filter(Boolean))
+    .filter((labels) => new Set(labels).size < labels.length).map((labels) => `ticks ${labels}`)"""
+
+
 class Looker:
     """Goes from page to page in one browser, and keeps what axe-core finds and what the browser reports."""
 
@@ -105,7 +111,7 @@ class Looker:
         assert self.tab.url.endswith(address(page)), page
         self.tab.evaluate(PREPARE)
         self.tab.wait_for_function(LOADED)
-        for each in self.tab.evaluate(FIND, RULES):
+        for each in self.tab.evaluate(REPEATED) + self.tab.evaluate(FIND, RULES):
             self._note(each)
         for scheme, seen in self.seen.items():
             self.tab.emulate_media(color_scheme=scheme)

@@ -115,7 +115,8 @@ class TestDroppedFile:
         expect(page.get_by_label("id goes into")).to_be_focused()
         table.fill("nowhere")
         table.press("Tab")
-        expect(page.get_by_role("button", name="Create table nowhere")).to_be_visible()
+        box = page.get_by_role("alert").filter(has_text="There is no table “nowhere”")
+        expect(box.get_by_role("button", name="Create table nowhere")).to_be_visible()
         expect(table).to_be_focused()  # What had the focus is gone, and this is before it.
 
     def test_the_name_of_a_table_keeps_what_is_typed_while_tables_are_looked_up(self, page, target, cities):

@@ -158,7 +158,11 @@ HISTORY = (
     Page("history", words=("sales.readings (7)", "sales.orders (5)", "LOAD DATA LOCAL")),
     Page("history", query="?chart=time", words=("13 imports: median 1,282 rows/s",)),
     Page("history", query="?chart=phases", words=("Of the time of 14 imports", "Load 90%", "3 imports without")),
-    Page("history", query="?table=sales.readings&where=schedule+%3D+readings+nightly", words=("48.4",)),
+    Page(
+        "history",
+        query="?table=sales.readings&where=schedule+%3D+readings+nightly",
+        words=("48.4", "Import 23</a>: Slower than similar imports", "since then changed: Triggers on INSERT 0 → 1"),
+    ),
     Page(
         "history_compare", query="?jobs=17&jobs=23", words=("clearly slower", "Triggers on INSERT", "readings-20.csv")
     ),
@@ -198,12 +202,21 @@ PLACES = (
         (1,),
         words=(
             "bob@example.org",
-            "<strong>11 messages wait.</strong> No mail server is set",
+            "<strong>11 messages wait.</strong> Redis does not answer. No mail server is set",
             f"{NIGHTLY} is late",
             'value="2"',
         ),
     ),
-    Page("channel", (2,), words=("https://hooks.example.org/millrace", "was slower than usual", "sent")),
+    Page(
+        "channel",
+        (2,),
+        words=(
+            "https://hooks.example.org/millrace",
+            "2 messages wait.</strong> Redis does not answer.",
+            "was slower than usual",
+            "sent",
+        ),
+    ),
     Page("channel", (3,), words=("The channel was switched off.", "given up", "Send again")),
     Page("channel_new", words=("New channel",)),
 )

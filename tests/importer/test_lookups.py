@@ -107,7 +107,7 @@ def test_a_row_without_a_number_is_none_and_the_longest_number_is_whole(target, 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("nothing.name", "There is no table nothing"),
+        ("nothing.name", "There is no table “nothing”"),
         ("team.title", "team has no column title"),
         ("team.id", "id is int"),
         ("people.name", "cannot be looked up in"),

@@ -159,6 +159,11 @@ class Grid:
         return len(self.unfilled_found) - len(self.unfilled_shown)
 
     @property
+    def states_unfilled(self) -> bool:
+        """Whether one of them needs a value or has one."""
+        return any(each.missing or each.filling for each in self.unfilled)
+
+    @property
     def searches_unfilled(self) -> bool:
         """Whether the columns that no field goes into are too many to show all of them."""
         return len(self.unfilled) > MOST_UNFILLED

@@ -26,7 +26,10 @@ def display(value: str) -> str:
 
 
 class OptionKind:
-    """What is the same for most kinds. Some have `offers`, the texts of a list in a form."""
+    """What is the same for most kinds. Some have `offers`, the texts of a list in a form.
+
+    `ticks`: the texts of read() that stand for a fixed value each, where there are only these.
+    """
 
     fact = "word"  # the kind of fact that the history keeps of a value
     about = ""  # what the description of a value in documents adds
@@ -46,6 +49,10 @@ class OptionKind:
 
     @property
     def offers(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def ticks(self) -> tuple[str, ...]:
         return ()
 
     @property
@@ -138,6 +145,10 @@ class Choice(OptionKind):
     @property
     def offers(self) -> tuple[str, ...]:
         return self.choices
+
+    @property
+    def ticks(self) -> tuple[str, ...]:
+        return tuple(each for each in self.choices if each not in ("", "auto"))
 
     def read(self, text: str) -> str:
         """The choice, however its letters and spaces are written: `read committed`. allows() refuses another text."""
@@ -233,6 +244,7 @@ class Percent(OptionKind):
 @dataclass(frozen=True)
 class Switch(OptionKind):
     fact, values, texts, offers = "switch", "yes or no", "on or off", ("yes", "no")
+    ticks = ("on", "off")
 
     @property
     def flag(self) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Matching:
 
     def goes_into(self, number: int, column: str, more: str = "") -> Answer:
         """The answer that a field goes into this column, or into none."""
-        label = f"it goes into {column}{more}" if column else "it is left out"
+        label = f"put it into {column}{more}" if column else "leave it out"
         samples = tuple(list(self.profile.values_of(number))[:SAMPLES_SHOWN])
         return Answer(label, f"--map '{self.shown(number)}={column}'", (("column", column),), samples)
 

@@ -283,7 +283,7 @@ def _unknown_table(
     known = list(filter(may_name, list_tables(connection, schema, limit=1000))) if may_name else []
     near = difflib.get_close_matches(name, known, n=3)
     hint = f"Did you mean {', '.join(near)}?" if near else "Check name and database, or create it: --mode create."
-    return UnknownTable(f"There is no table {name} in the database {schema} that this account may see.", advice=hint)
+    return UnknownTable(f"There is no table “{name}” in the database {schema} that this account may see.", advice=hint)
 
 
 def _columns(connection: Connection, schema: str, name: str) -> tuple[Column, ...]:

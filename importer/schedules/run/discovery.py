@@ -1,5 +1,6 @@
 """Lists a run's files, stores them, and watches them until they are no longer written to."""
 
+import json
 import time
 from datetime import datetime, timedelta
 from typing import Any
@@ -46,13 +47,12 @@ def look_for_files(schedule_id: int) -> ScheduleRun | None:
         return None
     began, now = time.monotonic(), timezone.now()
     if schedule.runs.exclude(status__in=ScheduleRun.ENDED).exists():
-        wanted, problem = False, schedule.problem
+        wanted, problem = False, None
     else:
         wanted, problem = _search(schedule, now)
     pause = max(ARRIVALS_EVERY, (time.monotonic() - began) * SHARE_OF_LOOKING)
     values: dict[str, Any] = {"next_due_at": timezone.now() + timedelta(seconds=pause)}
-    if problem != schedule.problem:
-        values |= {"problem": problem, "version": F("version") + 1}
+    values |= _as_found(schedule, problem)
     # A schedule that has changed during the search is left to its next search, if there is one.
     as_read = Schedule.objects.filter(pk=schedule_id, paused=False, version=schedule.version)
     with transaction.atomic():
@@ -69,6 +69,21 @@ def _search(schedule: Schedule, now: datetime) -> tuple[bool, dict[str, Any]]:
     except Exception as error:
         problem = problem_of(error, schedule).as_json()
     return not schedule.problem, problem
+
+
+def _as_found(schedule: Schedule, problem: dict[str, Any] | None) -> dict[str, Any]:
+    """The schedule's values after a look that found this problem, or {}; None: there was no look."""
+    if problem is None or problem == schedule.problem == {}:
+        return {}
+    before = {name: value for name, value in schedule.problem.items() if name != "at"}
+    at = {"at": timezone.now().isoformat(timespec="seconds")} if problem else {}
+    changed = _as_text(problem) != _as_text(before)
+    return {"problem": problem | at, **({"version": F("version") + 1} if changed else {})}
+
+
+def _as_text(problem: dict[str, Any]) -> str:
+    """A problem to compare with a stored one, whose tuples have become lists."""
+    return json.dumps(problem, sort_keys=True)
 
 
 def _find(schedule: Schedule, moment: datetime) -> list[ListedFile]:
@@ -141,9 +156,8 @@ def _listed(run: ScheduleRun) -> list[ListedFile]:
         problem = error.as_json()
         raise
     finally:
-        if schedule.trigger == Schedule.Trigger.ARRIVAL and problem != schedule.problem:
-            as_read = Schedule.objects.filter(pk=schedule.pk, trigger=schedule.trigger)
-            as_read.update(problem=problem, version=F("version") + 1)
+        if schedule.trigger == Schedule.Trigger.ARRIVAL and (found := _as_found(schedule, problem)):
+            Schedule.objects.filter(pk=schedule.pk, trigger=schedule.trigger).update(**found)
 
 
 def _store(run: ScheduleRun, files: list[ListedFile]) -> None:

@@ -51,6 +51,12 @@ def text(answer) -> str:
     return unescape(answer.content.decode())
 
 
+def ticks(html: str, setting: str) -> dict[str, bool]:
+    """The boxes of a setting of fixed values, each with whether it is ticked."""
+    found = re.findall(rf'type="checkbox" name="set_{setting}" value="([^"]*)"( checked)?', html)
+    return {value: bool(on) for value, on in found}
+
+
 def seen_in(html: str) -> str:
     """The token of what the page shows."""
     return re.search(r'id="lab-page-state" name="seen" value="([^"]*)"', html)[1]
@@ -94,7 +100,7 @@ class TestNew:
     def test_it_starts_as_it_was_asked_for(self, browser, job):
         requested = {
             "job": job.pk, "grid": "own", "grid_shown": "own", "seed": "7", "repeats": "2", "minutes": "3",
-            "set_chunk_bytes": "4K, 1M", "set_unique_checks": "on, off", "sample": "share", "share": "20",
+            "set_chunk_bytes": "4K, 1M", "set_unique_checks": ["", "on", "off"], "sample": "share", "share": "20",
             "most_rows": "100,000", "disk": "1G", "target_disk": "", "during_imports": "yes",
         }  # fmt: skip
         answer = browser.post(reverse("lab_new"), requested)
@@ -107,8 +113,9 @@ class TestNew:
         assert begun.during_imports
         # The page of one like that is filled in alike.
         page = text(browser.get(reverse("lab_new"), {"lab": begun.pk}))
-        for value in ("4K, 1M", "on, off", "20", "100000"):
+        for value in ("4K, 1M", "20", "100000"):
             assert f'value="{value}"' in page
+        assert ticks(page, "unique_checks") == {"on": True, "off": True}
 
     def test_ones_own_mix_begins_with_values_and_only_what_there_is_to_find_out_is_offered(self, browser, job):
         new = reverse("lab_new")
@@ -118,7 +125,9 @@ class TestNew:
         # What was looked at before goes along; what somebody empties stays empty.
         looked = {"job": job.pk, "grid": "own", "grid_shown": "indexes", "set_indexes": "keep, defer"}
         page = text(browser.get(new, looked))
-        assert 'name="set_indexes" value="keep, defer"' in page
+        assert ticks(page, "indexes") == {"keep": True, "defer": True}
+        assert (len(ticks(page, "method")), any(ticks(page, "method").values())) == (5, False)
+        assert f"Import {job.pk}: rows.csv → " in page.partition("its file, format, columns and options")[0][-200:]
         assert 'name="set_chunk_bytes" value=""' in page
         assert "Nothing is to be tried." in text(browser.get(new, looked | {"set_indexes": ""}))
 

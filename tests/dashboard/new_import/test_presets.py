@@ -64,7 +64,7 @@ class TestSaving:
         assert 'class="alert alert-danger"' in page
         assert 'name="name" value="a &amp; b"' in page
         assert not MappingPreset.objects.exists()
-        assert "There is no table cities" in answer.content.decode()
+        assert "There is no table “cities”" in answer.content.decode()
 
 
 class TestOffering:

@@ -32,8 +32,8 @@ def test_a_misspelt_name_and_a_field_too_many_are_asked_about(browser, user, tar
         in unescape(html)
     )
     assert list(buttons(answer)) == [
-        "It is left out",
-        "It goes into name",
+        "Leave it out",
+        "Put it into name",
         "Add the column extra varchar(16)",
         "Accept the first answers",
     ]
@@ -49,10 +49,10 @@ def test_nothing_starts_before_the_answers(browser, user, target):
 def test_buttons_answer(browser, user, target):
     source = uploaded(user, MISSPELT, "people.csv")
     shown = show(browser, source)
-    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["It goes into name"])
+    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Put it into name"])
     assert shown_form(shown)["column_1"] == "name"
-    assert list(buttons(shown)) == ["It is left out", "Add the column extra varchar(16)", "Accept the first answers"]
-    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["It is left out"])
+    assert list(buttons(shown)) == ["Leave it out", "Add the column extra varchar(16)", "Accept the first answers"]
+    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Leave it out"])
     assert buttons(shown) == {}
     assert start(browser, source, **shown_form(shown)).status_code == 200
     job = ImportJob.objects.get()
@@ -88,7 +88,7 @@ def test_accepted_guesses_are_on_the_record(browser, user, target):
     shown = show(browser, source)
     shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Accept the first answers"])
     pressed = re.findall(r'aria-pressed="true" name="answer"[^>]*>([^<]*)<', shown.text)
-    assert pressed == ["It is left out", "It is left out"]
+    assert pressed == ["Leave it out", "Leave it out"]
     assert start(browser, source, **shown_form(shown)).status_code == 200
     reading = ImportJob.objects.get().reading_json
     assert reading["guesses_accepted"]
@@ -105,7 +105,7 @@ def test_a_question_that_comes_up_later_is_not_accepted_with_the_first_ones(brow
     assert "question<" not in shown.text
     # Of the other table nobody has seen a question yet.
     shown = show(browser, source, **shown_form(shown) | {"table": "others"})
-    assert "It goes into pryce" in buttons(shown)
+    assert "Put it into pryce" in buttons(shown)
     assert start(browser, source, **shown_form(shown)).status_code == 422
     assert not ImportJob.objects.exists()
     shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Accept the first answers"])
@@ -117,10 +117,10 @@ def test_another_table_asks_again(browser, user, target):
         execute(connection, "CREATE TABLE others (id INT PRIMARY KEY, namae VARCHAR(50))")
     source = uploaded(user, b"id,nmae\n1,Anna\n", "people.csv")
     shown = show(browser, source)
-    values = shown_form(show(browser, source, **shown_form(shown), answer=buttons(shown)["It is left out"]))
+    values = shown_form(show(browser, source, **shown_form(shown), answer=buttons(shown)["Leave it out"]))
     assert list(buttons(show(browser, source, **{**values, "table": "others"}))) == [
-        "It is left out",
-        "It goes into namae",
+        "Leave it out",
+        "Put it into namae",
         "Accept the first answers",
     ]
 

@@ -178,6 +178,36 @@ class TestPage:
         assert "None on that day." in browser.get(url, {"day": "2026-03-15"}).content.decode()
         assert "&lt;b&gt;.csv" in browser.get(url, {"day": "2026-03-14"}).content.decode()
 
+    def test_the_runs_of_an_opened_day_stand_before_the_calendar(self, browser, made):
+        url = reverse("schedule", args=[made.pk])
+        for query, runs_first in (({"month": "2026-03"}, False), ({"day": "2026-03-15"}, True)):
+            shown = browser.get(url, query).text
+            assert (shown.index('id="runs-title"') < shown.index('id="month-title"')) == runs_first
+
+    def test_a_problem_has_the_moment_of_its_look_in_each_place(self, browser, made):
+        problem = {"kind": "SourceProblem", "what": "This is not there.", "where": "/a", "advice": "Put it back."}
+        address = reverse("schedule", args=[made.pk])
+        tokens = set()
+        for at in ("2026-11-25T09:38:15+00:00", "2026-11-25T09:38:25+00:00"):
+            Schedule.objects.update(problem=problem | {"at": at})
+            page = browser.get(address)
+            tokens.add(page.context["seen"])
+            for shown in (page.text, browser.get(reverse("schedules")).text, browser.get(reverse("home")).text):
+                assert re.search(r'This is not there.*?<time [^>]*datetime="(.*?)"', shown, re.S).group(1) in (
+                    at, f"2026-11-25T10:38:{at[17:19]}+01:00",
+                )  # fmt: skip
+        assert len(tokens) == 2
+        Schedule.objects.update(problem=problem)
+        assert "last look" not in browser.get(address).text
+
+    def test_how_its_last_runs_are_ordered_is_said(self, browser, made):
+        for day in (3, 14):
+            due = datetime(2026, 3, day, 1, 30, tzinfo=UTC)
+            ScheduleRun.objects.create(schedule=made, due_at=due, moment=due, cause="due", status="succeeded")
+        shown = browser.get(reverse("schedule", args=[made.pk])).text
+        assert "Last runs, from 3 Mar to 14 Mar, the newest last</h2>" in shown
+        assert shown.partition('class="strip"')[2].partition("</ol>")[0].count("<svg") == 2
+
     @pytest.mark.parametrize("query", [{"month": "x"}, {"day": "2026-02-31"}, {"page": "x"}, {"month": "0001-01"}])
     def test_a_wrong_address_shows_what_it_can(self, browser, made, query):
         assert browser.get(reverse("schedule", args=[made.pk]), query).status_code == 200

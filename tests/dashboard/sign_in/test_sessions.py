@@ -37,12 +37,14 @@ def test_each_browser_is_listed_with_address_and_name(client, other):
     assert page.count("this browser") == 1
 
 
-def test_without_a_list_the_last_sign_in_is_told(client, user):
-    sign_in(client)
+def test_a_browser_that_is_not_listed_joins_the_list(client, user):
+    sign_in(client, HTTP_USER_AGENT=FIREFOX)
     UserSession.objects.all().delete()
-    user.refresh_from_db()
-    page = client.get(reverse("usersessions_list")).text
-    assert f"You last signed in {timezone.localtime(user.last_login):%Y-%m-%d %H:%M}." in page
+    page = client.get(reverse("usersessions_list"), REMOTE_ADDR=ELSEWHERE, HTTP_USER_AGENT=FIREFOX).text
+    listed = UserSession.objects.get()
+    assert f"from {ELSEWHERE}, first seen {timezone.localtime(listed.created_at):%Y-%m-%d %H:%M}" in page
+    assert (page.count("Firefox on Linux"), page.count("this browser")) == (1, 1)
+    assert "Sign out everywhere else" in page
 
 
 def test_one_is_signed_out(client, other):

@@ -86,7 +86,7 @@ def test_a_table_that_is_gone_meanwhile_is_said_to_be(five: list[ChunkLoad], mon
     with loader_of(five[0]) as loader:
         loader.load(five[0])
         run_sql(five[0].address, "DROP TABLE t")
-        with pytest.raises(TargetProblem, match="There is no table t in the database"):
+        with pytest.raises(TargetProblem, match="There is no table “t” in the database"):
             loader.load(five[1])
 
 

@@ -108,8 +108,8 @@ def test_settings_that_the_planner_refuses_are_left_out_with_its_reason(prepared
     prepared = prepare(prepared.source, prepared.target, "t")
     out = left_out(prepared, {"indexes": ("keep", "defer")})
     assert out == {
-        "{'indexes': 'defer'}": "indexes defer becomes keep here: each of them is needed while rows come: by"
-        " AUTO_INCREMENT, by a foreign key, or to be unique"
+        "{'indexes': 'defer'}": "Secondary indexes “take off, put back after the load” is not possible here:"
+        " each of them is needed while rows come: by AUTO_INCREMENT, by a foreign key, or to be unique"
     }
     # Partitions need a primary key that each unique key contains.
     (why,) = set(left_out(prepared, {"partitions": (None, 4)}).values())
@@ -131,7 +131,7 @@ def test_settings_without_effect_in_the_mode_of_the_import_are_left_out(prepared
     out = left_out(lab.prepare_again(past), {"indexes": ("keep", "defer")}, past)
     assert (out == {}) == kept
     if not kept:
-        assert "In mode atomic: indexes defer becomes keep here: the finishing step" in out["{'indexes': 'defer'}"]
+        assert "is not possible here: the finishing step" in out["{'indexes': 'defer'}"]
 
 
 def test_only_workers_with_the_label_of_the_target_count(prepared, monkeypatch):

@@ -161,6 +161,20 @@ class TestArrivals:
             assert schedules.look_for_files(schedule.pk) is None
             assert problem_of(schedule) == {}
 
+    def test_each_failed_search_renews_the_moment_of_the_problem_and_nothing_else(self, make, folder):
+        schedule = make()
+        folder.rename(folder.with_name("elsewhere"))
+        to_end(schedules.look_for_files(schedule.pk))
+        assert schedules.look_for_files(schedule.pk) is None
+        before = Schedule.objects.get(pk=schedule.pk)
+        assert timezone.now() - before.problem_at < timedelta(minutes=1)
+        long_ago = "2026-11-25T09:38:15+00:00"
+        Schedule.objects.update(problem=before.problem | {"at": long_ago})
+        assert schedules.look_for_files(schedule.pk) is None
+        after = Schedule.objects.get(pk=schedule.pk)
+        assert after.problem_at >= before.problem_at
+        assert (after.version, after.problem | {"at": ""}) == (before.version, before.problem | {"at": ""})
+
     def test_nor_does_it_begin_a_run_after_one_that_has_reported_it(self, make, folder):
         schedule = make()
         folder.rename(folder.with_name("elsewhere"))

@@ -303,8 +303,8 @@ class TestServerChanged:
     ):
         job = created(target, source)
         server.run(f"DROP TABLE {database.database}.t")
-        job = failed(job, "There is no table t", "or create it: --mode create")
-        with pytest.raises(Problem, match="There is no table t"):
+        job = failed(job, "There is no table “t”", "or create it: --mode create")
+        with pytest.raises(Problem, match="There is no table “t”"):
             commands.retry(job.pk)
         server.run(f"CREATE TABLE {database.database}.t (n INT, word VARCHAR(20))")
         repaired(job, database)

@@ -122,7 +122,10 @@ def test_one_of_many_columns_without_a_field_is_found_and_filled(browser, user, 
     last = f"fill_{WIDTH + 2}"
     assert last not in values
     assert "And 38 more: each gets its default or NULL" in shown.content.decode()
+    folded = re.compile(r'<details class="card-footer unfilled" id="[^"]*"( open)?>\s*<summary[^>]*>(\d+)')
+    assert folded.search(shown.text).groups() == (None, "62")
     shown = show(browser, source, **{**values, "find_column": "SPARE"})
+    assert folded.search(shown.text)[1]
     values = shown_form(shown) | {last: "text"}
     assert [name for name in values if name.startswith("fill_")] == [last]
     values = shown_form(show(browser, source, **values)) | {last.replace("fill", "filltext"): "x"}

@@ -135,6 +135,6 @@ class TestRepeatedCalls:
 
 def test_answers_in_the_settings_count(millrace, target, folder):
     (folder / "orders.csv").write_bytes(b"id,name,price\n1,ann,1.50\n")
-    answers = {"mapping:price": "it is left out"}
+    answers = {"mapping:price": "leave it out"}
     planned = Agent(millrace, folder).plan(**INTO, files=["orders.csv"], settings={"answers": answers})
     assert planned["outcome"] == "planned"
