@@ -7,14 +7,14 @@ from importer.access.policy import seen
 from importer.connections.by_hand.resolve import forget_unused, refuse_missing, resolve_sources
 from importer.connections.by_hand.schemes import check_scheme, is_address
 from importer.connections.by_hand.server_file import find_on_server
-from importer.engine.errors import Problem, WrongUsage
+from importer.engine.errors import Problem, TargetProblem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.management.import_options import check_named, flag_of, wish_of
 from importer.management.terminal import by_url
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import PreparedImport, prepare, require_load
-from importer.preparation.request import ImportRequest, Wish
+from importer.preparation.request import ImportRequest, Wish, profiling, with_fault_of_file
 from importer.preparation.whole_file import AsRead, read_alone, read_for_table
 
 
@@ -55,7 +55,10 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
             f"{flag_of(decided[0], options)} cannot be combined with --preset, which sets that already.",
             advice="Leave it out, or import without the preset.",
         )
-    target, table = _target_of_url(url, options) if url else _target_and_table(options, preset)
+    try:
+        target, table = _target_of_url(url, options) if url else _target_and_table(options, preset)
+    except TargetProblem as problem:
+        raise _and_of_file(problem, files, options, wish) from problem
     require_load(target, table)
     source = _source(files, target, options)
     try:
@@ -69,6 +72,17 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     except BaseException:
         forget_unused([source])
         raise
+
+
+def _and_of_file(problem: TargetProblem, files: list[str], options: dict[str, Any], wish: Wish) -> TargetProblem:
+    """The problem of a target that cannot be entered, with that of the file if it has one."""
+    if options["server_file"]:
+        return problem
+    source = _here(files, options)
+    try:
+        return with_fault_of_file(problem, ImportRequest.of(wish), profiling(source))
+    finally:
+        forget_unused([source])
 
 
 def _check_files(files: list[str], options: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Makes a plan from a file and a table, which can be shown and started. Writes nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -11,7 +11,7 @@ from django.conf import settings
 from importer.access.policy import require
 from importer.connections.by_hand.read_by_server import find_server_file
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mapping.columns import (
     ColumnMapping,
     GeneratedColumn,
@@ -44,14 +44,14 @@ from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.decisions import Standing
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.profile.expected_columns import ExpectedColumn
-from importer.engine.source.profile.profile import Profile, profile_file
+from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import to_json
 from importer.engine.target.global_settings import check_global_variables
 from importer.engine.target.write_modes import KEEPING
 from importer.models import ImportJob, Level, SourceFile, Target
 from importer.preparation.joined_files import JoinedProfile, explain_order, join_files
 from importer.preparation.previous_imports import earlier_load, noted, past
-from importer.preparation.request import ImportRequest, settle
+from importer.preparation.request import ImportRequest, Profiled, profiling, settle, with_fault_of_file
 from importer.preparation.row_problems import refuse_unreadable_rows
 from importer.preparation.table_context import (
     SourceFacts,
@@ -123,8 +123,6 @@ class PreparedImport:
         return needs_copy(self.profile.packing, self.profile.dialect) or any(each.order for each in self.files)
 
 
-# Profiles the file of a request whose fields are probably for these columns.
-Profiled = Callable[[ImportRequest, Sequence[ExpectedColumn]], Profile]
 NO_ANSWERS: Mapping[str, str] = {}
 AS_DETECTED = ImportRequest()
 
@@ -146,11 +144,16 @@ def prepare(
     without one of the `answers`, unless guesses are accepted, Forbidden, and Problem.
     """
     schema, name = require_load(target, table_name)
-    with explain(str(target.address)) if known else connect(target.address) as opened:
-        connection, table = known or (cast(Connection, opened), None)
-        server, profiled = _server(connection, target), profiled or _profiled(source)
-        look = _Look(connection, server, source, target, (schema, name), request, profiled, table)
-        read, request = settle(look.read, request, answers, source.name)
+    profiled = profiled or profiling(source)
+    try:
+        with explain(str(target.address)) if known else connect(target.address) as opened:
+            connection, table = known or (cast(Connection, opened), None)
+            look = _Look(
+                connection, _server(connection, target), source, target, (schema, name), request, profiled, table
+            )
+            read, request = settle(look.read, request, answers, source.name)
+    except TargetProblem as problem:
+        raise with_fault_of_file(problem, request, profiled) from problem
     check_given(read.mapping, read.context.table, request.fillings, read.profile.of_bytes)
     return _planned(read, source, target, request)
 
@@ -266,12 +269,6 @@ def require_load(target: Target, table_name: str) -> tuple[str, str]:
     schema = schema or target.database
     require(Level.LOAD, target, schema, name)
     return schema, name
-
-
-def _profiled(source: SourceFile) -> Profiled:
-    return lambda request, expected: profile_file(
-        location_of(source), request.dialect, expected, **request.known_format
-    )
 
 
 def _reading(

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
-from importer.engine.errors import Problem
+from importer.connections.source_location import location_of
+from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mapping.columns import (
     ColumnMapping,
     FieldOverride,
@@ -25,8 +26,10 @@ from importer.engine.source.decisions import Decision
 from importer.engine.source.dialect import Dialect, unescape_mark
 from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
 from importer.engine.source.formats.own_line_ends import line_end_of
-from importer.engine.source.profile.profile import Profile
+from importer.engine.source.profile.expected_columns import ExpectedColumn
+from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.stored import from_json
+from importer.models import SourceFile
 from importer.models.recipe import ImportRecipe
 
 # The body of a request for an import (docs/api.md), as JSON: what was not said is not in it.
@@ -197,3 +200,23 @@ def settle(
     if found.reading.guesses and not request.accept_guesses:
         raise NeedsAnswer(found.reading, where)
     return found, request
+
+
+# Profiles the file of a request whose fields are probably for these columns.
+Profiled = Callable[[ImportRequest, Sequence[ExpectedColumn]], Profile]
+
+
+def profiling(source: SourceFile) -> Profiled:
+    """How the file of a source is profiled as a request says."""
+    return lambda request, expected: profile_file(
+        location_of(source), request.dialect, expected, **request.known_format
+    )
+
+
+def with_fault_of_file(problem: TargetProblem, request: ImportRequest, profiled: Profiled) -> TargetProblem:
+    """The problem of a target, with that of the file if it has one, so that nobody meets them one after the other."""
+    try:
+        profiled(request, ())
+    except Problem as fault:
+        return replace(problem, advice=f"{problem.advice} The file cannot be read either: {fault}".strip())
+    return problem

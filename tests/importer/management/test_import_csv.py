@@ -154,6 +154,25 @@ def test_a_target_that_cannot_be_reached_has_its_own_exit_code(target: Target, p
     assert (done.returncode, report["outcome"], report["problem"]["code"]) == (7, "target unreachable", 1201)
 
 
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (("mysql://root@127.0.0.1:1/shop", "--table", "people"), 7),
+        (("--target", "t", "--table", "nowhere"), 4),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_with_the_fault_of_the_target(
+    target: Target, people: Path, tmp_path: Path, shell: Shell, names: tuple[str, ...], code: int
+):
+    pdf = tmp_path / "report.pdf"
+    pdf.write_bytes(b"%PDF-1.7\n")
+    for path, told in ((pdf, True), (people, False)):
+        done = shell.manage("import_csv", str(path), *names, "--json", check=False)
+        assert done.returncode == code
+        advice = report_of(done.stdout)["problem"]["advice"]
+        assert ("The file cannot be read either: report.pdf: This is not a CSV file" in advice) is told
+
+
 def test_the_schema_of_the_report_has_all_outcomes_and_exit_codes():
     keys = SCHEMAS["report"]["properties"]
     assert set(keys["outcome"]["enum"]) == {None, "planned", WRONG_USAGE.words, *(each.words for each in OUTCOMES)}
