@@ -42,13 +42,13 @@ BUDGET = (
     Part("importer/engine", (".py",), 43_875),
     Part("importer/engine", (".c", ".h"), 2_532),
     Part("importer", (".py",), 43_582, without=("importer/engine",)),
-    Part("dashboard", (".py",), 21_027),
+    Part("dashboard", (".py",), 21_031),
     Part("millrace_client", (".py",), 1_207),
-    Part("templates", (".html", ".txt"), 4_803),
+    Part("templates", (".html", ".txt"), 4_804),
     Part("static", (".js", ".css"), 6_284, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_153),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 86_154),
+    Part("tests", (".py", ".js", ".ts", ".go"), 86_163),
 )
 
 

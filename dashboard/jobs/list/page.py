@@ -19,6 +19,7 @@ from dashboard.jobs.list.bulk import ACTIONS
 from dashboard.jobs.list.filters import ORIGIN, ORIGINS, OWN, SCHEDULE_NAME, STATES, Filters, matching
 from importer import schedules
 from importer.access.policy import seen
+from importer.engine.mysql.sign_in import reasons
 from importer.history.read import column
 from importer.models import ImportJob, SavedFilter, Target
 from importer.models.job import ROWS_IN_TABLE
@@ -39,6 +40,7 @@ COMPUTED: dict[str, F | Expression | Subquery] = {
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
     "method": KT("plan_json__method"),
     "problem_kind": KT("problem__kind"),
+    "problem_what": KT("problem__what"),
     "origin": ORIGIN,
     "schedule": SCHEDULE_NAME,
     "owner": F("created_by__username"),
@@ -187,6 +189,8 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
         held_up = ImportJob.is_held_up(row["status"], row["obstacle"])
         row["outcome"] = HELD_UP if held_up else after(words, later.get(row["pk"]))
         row["settled"] = row["pk"] in later
+        problem = row["obstacle"] if held_up else {"kind": row["problem_kind"], "what": row["problem_what"] or ""}
+        row["reason"] = "" if row["settled"] else reasons.shown(problem).get("what", "")
         row["slower"] = slower.get(row["pk"], False)
         read = row["plain_size"] or row["size"]  # committed bytes are those of the working copy
         done = percent(row["committed_bytes"], read - row["data_offset"])

@@ -80,6 +80,15 @@ class TestWhatItShows:
         ]  # fmt: skip
         assert "Target unreachable" in listing.content.decode()
 
+    def test_why_it_failed_or_is_held_up_stands_under_its_state_until_it_is_dealt_with(self, browser):
+        make_job(Status.FAILED, chunks=1, problem=Problem("A disk is full."))
+        make_job(Status.INDEXING, chunks=1, obstacle=Problem("The keys cannot be put back yet.").as_json())
+        dismissed = make_job(Status.FAILED, chunks=1, problem=Problem("No such table."))
+        ImportJob.objects.filter(pk=dismissed.pk).update(dismissed_at=timezone.now())
+        listing = browser.get(reverse("jobs")).text
+        found = re.findall(r'class="text-secondary reason"[^>]*>([^<]*)<', listing)
+        assert found == ["The keys cannot be put back yet.", "A disk is full."]
+
     def test_it_renews_itself_often_while_something_runs(self, browser):
         timed(1)
         assert 'data-refresh="30"' in browser.get(reverse("jobs")).content.decode()

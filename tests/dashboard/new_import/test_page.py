@@ -112,7 +112,7 @@ class TestPreview:
         assert "Paris, Texas" in html
         assert re.search(r'scope="row">2</th><td[^>]*>1</td><td[^>]*>Berlin<', html)
         assert "<script>alert" not in html
-        assert f"{target.database}.<wbr>cities</button>" in html
+        assert f"{target.database}.<wbr>cities</span></button>" in html
         assert "LOAD DATA LOCAL INFILE" in html
 
     def test_the_table_is_read_once(self, browser, user, target, monkeypatch):

@@ -44,7 +44,7 @@ class TestModes:
         html = show(browser, source, **form(target, "items", "replace")).content.decode()
         for words in ("take the table&#x27;s place in one instant", "LIKE", "RENAME TABLE", "millrace_stage_"):
             assert words in html
-        assert ".<wbr>items</button>" in html
+        assert ".<wbr>items</span></button>" in html
 
     def test_what_a_mode_cannot_keep_is_refused_with_the_cure(self, browser, user, target):
         source = uploaded(user, b"id\n1\n", "parent.csv")
