@@ -94,8 +94,8 @@ def test_on_a_phone_the_button_has_the_whole_name_of_the_table(opened, upload: S
     # The name of the table is on one line.
     assert (
         start.evaluate("""(button) => {
-        const range = new Range(), name = [...button.firstElementChild.childNodes].findLast((each) => each.data?.trim());
-        range.selectNodeContents(name);
+        const range = new Range(), { childNodes } = button.firstElementChild;
+        range.selectNodeContents([...childNodes].findLast((each) => each.data?.trim()));
         return range.getClientRects().length;
     }""")
         == 1

@@ -1,5 +1,6 @@
 """Everybody can use every page: axe-core finds nothing on it, in light and in dark colours, and no script complains."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,6 +88,8 @@ def expect_reachable(tab: Tab) -> None:
         assert tab.evaluate(FIND, PRELOAD) == []
 
 
+TYPED = re.compile('hx-trigger="[^"]*input')
+ASKING = ":is([hx-trigger*=input], [hx-trigger*=input] *):is([type=text], [type=search], input:not([type])):visible"
 # A chart's axis that says one thing at several places.
 REPEATED = """() => Object.values(window.Chart?.instances ?? {}).flatMap(({ scales }) => Object.values(scales))
     .map(({ ticks }) => ticks.map(({ label }) => label).filter(Boolean))
@@ -150,6 +153,32 @@ def test_each_page_has_a_visit(filled):
             first = [LOOKED_AT if name == "key" else 1 for name in each.pattern.converters]
             answers[each.name] = admin.get(reverse(each.name, args=arguments.get(each.name, first))).status_code
     assert {name: status for name, status in answers.items() if status != 405} == {}
+
+
+def test_no_page_loses_letters_or_is_silent_without_a_network(tab: Tab, live_server):
+    """Of fields that ask while somebody types, and of pages that renew themselves."""
+    browser, pages = visits()[0]
+    tab.context.add_cookies([session(browser, live_server.url)])
+    looked = Counter[str]()
+    for page in pages:
+        html = browser.get(address(page)).text
+        if not TYPED.search(html) and "data-refresh" not in html:
+            continue
+        tab.goto(address(page))
+        tab.wait_for_function(LOADED)
+        for field in tab.locator(ASKING).all()[:2]:
+            field.fill("um")
+            field.press_sequentially("satz", delay=110)
+            expect(field, str(page)).to_have_value("umsatz")
+            looked["letters"] += 1
+        if "data-refresh" in html:
+            tab.context.set_offline(True)
+            tab.evaluate("htmx.trigger('[data-refresh]', 'refresh')")
+            said = tab.get_by_role("alert").filter(has_text="Millrace does not answer")
+            expect(said, str(page)).to_be_visible()
+            tab.context.set_offline(False)
+            looked["network"] += 1
+    assert min(looked["letters"], looked["network"]) >= 5, looked
 
 
 def test_axe_finds_nothing_and_no_script_complains(tab: Tab, live_server):
