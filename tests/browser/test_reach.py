@@ -38,18 +38,19 @@ FIND = """async (options) => {
     return violations.flatMap(({ id, nodes }) =>
         nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`));
 }"""
-# What the rules of colours are for: the first elements that look alike on all pages together. Most of axe-core's time
-# would go into the same colours again. Keeps them in window.unlike, and returns what they look like. What is out of the
-# flow may have anything behind it, so it is looked at on each page.
+# What the rules of colours are for: the first elements that look alike to them on all pages together. Most of the time
+# would go into the same colours again. Keeps them in window.unlike, and returns what they look like. Nothing is seen
+# through a solid background. What is out of the flow may have anything behind it, so it is looked at on each page.
 UNLIKE = """(seen) => {
-    const MOST = 2, found = [], backs = new Map([[null, ""]]);
+    const MOST = 2, SOLID = /^(rgb|okl..)\\([^/]*\\),none,1,none$/, found = [], backs = new Map([[null, ""]]);
     const back = (each) => {
         if (!backs.has(each)) {
             const { backgroundColor, backgroundImage, opacity, filter, position } = getComputedStyle(each);
             const own = [backgroundColor, backgroundImage, opacity, filter].join();
             const flows = ["static", "relative", "sticky"].includes(position) || !each.closest("main") ? "" : location;
-            const clear = "rgba(0, 0, 0, 0),none,1,none";
-            backs.set(each, back(each.parentElement) + (own === clear ? "" : own) + flows);
+            const behind = back(each.parentElement), isFaded = behind.startsWith("faded") || !own.endsWith(",1,none");
+            const seen = SOLID.test(own) && !isFaded ? "" : (isFaded ? "faded" : "") + behind;
+            backs.set(each, seen + (own === "rgba(0, 0, 0, 0),none,1,none" ? "" : own) + flows);
         }
         return backs.get(each);
     };
@@ -57,15 +58,16 @@ UNLIKE = """(seen) => {
     const OFF = ":disabled, :disabled *, [aria-disabled=true] *";
     const isOff = (each) => each.matches(OFF) || each.closest("label")?.control?.disabled;
     window.unlike = [...document.querySelectorAll("body *")].filter((each) => {
-        const isField = each.matches("input, select, textarea");
+        const isField = each.matches("input, select, textarea"), around = each.parentElement;
         if (!isField && ![...each.childNodes].some(isText)) return false;
         const { width, height, right, bottom } = each.getBoundingClientRect();
         const isShown = Math.min(width, height) > 1 && right > 0 && bottom + scrollY > 0;
         if (!isShown || !each.checkVisibility({ checkVisibilityCSS: true })) return false;
-        const style = getComputedStyle(each), around = getComputedStyle(each.parentElement);
-        const { color, fontSize, fontWeight, textShadow, textDecorationLine, borderBottom } = style;
-        const text = [color, fontSize, fontWeight, textShadow, textDecorationLine, borderBottom, around.color];
-        const looks = [each.tagName, isOff(each), ...text, back(each)].join("|");
+        const { color, fontSize, fontWeight, textShadow, textDecorationLine, borderBottom } = getComputedStyle(each);
+        const isLarge = parseFloat(fontSize) >= (fontWeight < 700 ? 24 : 18.66); // pixels (WCAG 2.2, 1.4.3)
+        const isIn = [[...around.childNodes].some(isText), getComputedStyle(around).color];
+        const link = each.matches("a, [role=link]") && [fontWeight, textDecorationLine, borderBottom, ...isIn];
+        const looks = [isField && each.type, isOff(each), isLarge, color, textShadow, link, back(each)].join("|");
         if ((seen[looks] ?? 0) >= MOST) return false;
         seen[looks] = (seen[looks] ?? 0) + 1;
         found.push(looks);
