@@ -22,6 +22,7 @@ pytestmark = [needs_library, pytest.mark.usefixtures("each_build")]
 
 
 @pytest.mark.thorough
+@pytest.mark.one_of("nullable")  # A word for NULL is looked for in one place, whatever the type is.
 @pytest.mark.parametrize("type_", USUAL)
 @pytest.mark.parametrize("nullable", [True, False])
 def test_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool):
