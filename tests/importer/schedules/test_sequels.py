@@ -31,16 +31,10 @@ from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import request_of, run_now
 from tests.importer.steps import import_of, run
 
-pytestmark = [pytest.mark.both_servers, pytest.mark.usefixtures("no_workers")]
+pytestmark = pytest.mark.usefixtures("no_workers")
 # The line of a total, which is no row.
 ASKED = "1,one\n2,two\nTotal,2\n"
 BAD = "x,one\ny,two\n"
-
-
-@pytest.fixture
-def database(server):
-    with server.fresh_database() as address:
-        yield address
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import created, now, run
 from tests.people import admin
 
-pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.both_servers]
+pytestmark = pytest.mark.usefixtures("no_workers")
 
 Status = ImportJob.Status
 ROWS = 1000
@@ -59,6 +59,7 @@ def tables(target) -> list[tuple]:
     return rows_of(target.address, "SHOW TABLES")
 
 
+@pytest.mark.both_servers
 class TestApply:
     def test_the_table_changes_from_the_staged_rows_and_the_equation_is_exact(self, target, previewed):
         run_sql(target.address, "UPDATE t SET note = 'not in the file'")
@@ -173,6 +174,7 @@ class TestLimits:
         assert (outcome_words(job), job.attempts, state(target)) == ("waits for a decision", 2, AS_IT_WAS)
 
 
+@pytest.mark.both_servers
 def test_a_worker_that_dies_before_the_record_has_applied_it_once(target, previewed, monkeypatch):
     applying.apply(previewed.pk)
     monkeypatch.setattr(stage_and_finish.job_staging, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
@@ -257,6 +259,7 @@ def test_an_import_about_which_nobody_decides_fails_in_the_end(target, file, set
     )
 
 
+@pytest.mark.both_servers
 def test_undo_of_what_was_applied_brings_the_table_back(target, file):
     before = rows_of(target.address, "CHECKSUM TABLE t")
     job = run(created(target, file, mode="sync", stop_if="deleted>49", undo="keep"))
