@@ -1,7 +1,7 @@
 """Runs the published experiments on private servers and writes their reports to docs/experiments.
 
-    python -m bench.experiments methods bulks partitions naive --size full --repeats 1 --no-warm-up
-    python -m bench.experiments records --size 5000000 --repeats 3
+    python -m bench.experiments methods bulks partitions naive --size full --repeats 1 --no-warm-up --report FOLDER
+    python -m bench.experiments records --size 2000000 --repeats 3 --no-warm-up --way "*own server*"
     python -m bench.experiments --judge                   only judge the recorded measurements again
 
 Each one runs as `millrace experiment run` does (docs/lab.md); servers of its own are of the program that the measured
@@ -9,6 +9,7 @@ one runs. `millrace experiment list` estimates the time.
 """
 
 import argparse
+import os
 import shutil
 import time
 from pathlib import Path
@@ -63,13 +64,15 @@ def _measure(arguments: argparse.Namespace) -> None:
 
     server_options = settings.server_options(arguments)
     with servers_to_measure(arguments.server, arguments.folder / "servers", server_options) as servers:
+        # Private servers are of the programs of Server.program(), by name: reports have no path of this machine.
+        os.environ["PATH"] = f"{arguments.folder}{os.pathsep}{os.environ['PATH']}"
         for name in arguments.experiments:
             for server in servers:
                 _wait_until_quiet()
                 options = ["--target", application.saved_target(server).name, "--size", arguments.size]
                 options += ["--repeats", str(arguments.repeats), "--report", str(arguments.report)]
                 if program := server.program(arguments.folder):
-                    options += ["--server-program", str(program)]
+                    options += ["--server-program", program.name]
                 ways = [word for each in arguments.way for word in ("--way", each)]
                 call_command("experiment", "run", name, *options, *ways, *["--no-warm-up"] * arguments.no_warm_up)
 

@@ -13,7 +13,7 @@ class Place:
     """Where an experiment ran: the cores and the bytes of memory of the machine, and the server.
 
     `round_trip` and `rate`: the seconds there and back of the nearest link that it simulated, and its bytes per second
-    each way, as measured; None without one.
+    each way, as measured; None without one. `rows`: of the workload, for a claim about that run; not recorded.
     """
 
     cores: int
@@ -22,6 +22,7 @@ class Place:
     release: tuple[int, ...]
     round_trip: float | None = None
     rate: float | None = None
+    rows: int = 0
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Place":
@@ -40,6 +41,11 @@ class Need:
 def cores(count: int) -> Need:
     """A machine with at least `count` cores."""
     return Need(f"{count} cores", lambda place: place.cores >= count)
+
+
+def rows(least: int, what: str) -> Need:
+    """At least so many rows of the workload; `what`: what so many are, in words."""
+    return Need(f"{what}, of {least:,} rows", lambda place: place.rows >= least)
 
 
 def pool(gib: int) -> Need:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,8 @@ class ExperimentResult:
 
     def verdict(self, claim: Claim) -> ClaimVerdict:
         """The verdict on a claim of the article."""
-        return judge_claim(self.experiment, claim, self.rates, self.off, self.place)
+        place = replace(self.place, rows=self.conditions.rows)
+        return judge_claim(self.experiment, claim, self.rates, self.off, place)
 
     def as_json(self) -> dict[str, Any]:
         """What `experiment run --json` prints (a contract). Rates are rows, or statements, per second."""

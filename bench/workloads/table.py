@@ -99,14 +99,22 @@ class WorkloadTable:
         return tuple(ColumnMapping(each.name, transforms=("hex",) * each.hexadecimal) for each in self.fields)
 
     def load_sql(
-        self, path: str, separator: str = ",", *, into: str = "", header: bool = True, local: bool = True
+        self,
+        path: str,
+        separator: str = ",",
+        line_end: str = "\n",
+        *,
+        into: str = "",
+        header: bool = True,
+        local: bool = True,
     ) -> str:
         """The LOAD DATA statement for the table's file, without checks; `into` replaces the table's own name."""
+        end = line_end.replace("\n", "\\n")
         variables = [f"@{each.name}" if each.hexadecimal else each.name for each in self.fields]
         assignments = [f"{each.name} = UNHEX(@{each.name})" for each in self.fields if each.hexadecimal]
         return (
             f"LOAD DATA{' LOCAL' * local} INFILE '{path}' INTO TABLE {into or self.name} CHARACTER SET utf8mb4"
-            f" FIELDS TERMINATED BY '{separator}' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' LINES TERMINATED BY '\\n'"
+            f" FIELDS TERMINATED BY '{separator}' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' LINES TERMINATED BY '{end}'"
             f"{' IGNORE 1 LINES' if header else ''} ({', '.join(variables)})"
             + (f" SET {', '.join(assignments)}" if assignments else "")
         )

@@ -9,6 +9,11 @@ from bench.experiments.raw.target import Run, StatementTarget, TrialTable, begin
 from importer.engine.feed.feed import BLOCK
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, connect_loader, execute
 
+# What ends a field and a row: usually, and in the files of mysqlBulk.
+Ends = tuple[str, str]
+USUAL: Ends = (",", "\n")
+MYSQLBULK: Ends = (":::,", "^^^\n")
+
 
 def load(target: StatementTarget) -> int:
     """Load the whole file with one LOAD DATA LOCAL. Returns the number of rows."""
@@ -23,15 +28,20 @@ def fill(target: StatementTarget, table: TrialTable) -> None:
         _send(connection, table, iter(lambda: file.read(BLOCK), b""), header=True)
 
 
-def load_in_bulks(rows: int) -> Run:
-    """A way of one LOAD DATA LOCAL and one commit for every `rows` rows, over one connection."""
+def load_in_bulks(rows: int, ends: Ends = USUAL) -> Run:
+    """A way of one LOAD DATA LOCAL and one commit for every `rows` rows, over one connection.
+
+    `ends`: those that fields and rows are sent with, for values that contain neither commas nor line ends.
+    """
 
     def run(target: StatementTarget) -> int:
         with connect_loader(target.address) as connection, target.own.path.open("rb") as file:
             begin_session(connection, target)
             file.readline()
             while bulk := b"".join(islice(file, rows)):
-                _send(connection, target.own, iter([bulk]), header=False)
+                for usual, end in zip(USUAL, ends, strict=True):
+                    bulk = bulk.replace(usual.encode(), end.encode())
+                _send(connection, target.own, iter([bulk]), ends, header=False)
         return target.own.rows
 
     return run
@@ -76,10 +86,10 @@ def load_then(sql: str) -> Run:
     return run
 
 
-def _send(connection: LoaderConnection, table: TrialTable, feed: Feed, *, header: bool) -> None:
+def _send(connection: LoaderConnection, table: TrialTable, feed: Feed, ends: Ends = USUAL, *, header: bool) -> None:
     """Run one LOAD DATA LOCAL that sends the feed, and commit. Raises the feed's error or the server's."""
     with connection.serving(feed):
-        execute(connection, table.table.load_sql(FEED_NAME, into=table.name, header=header))
+        execute(connection, table.table.load_sql(FEED_NAME, *ends, into=table.name, header=header))
     connection.commit()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.experiments import needs
-from bench.experiments.claims import SERVERS, page, read_records, report
+from bench.experiments.claims import SERVERS, page, read_records, records, report
 from bench.experiments.experiment import Claim
 from bench.experiments.needs import Place
 from bench.experiments.published.registry import EXPERIMENTS
@@ -49,12 +49,31 @@ def test_the_page_of_claims_counts_those_with_a_verdict_and_names_the_others(tit
 
 
 def test_the_pages_say_what_the_records_and_the_claims_of_today_give():
-    results = read_records(FOLDER)
-    assert len(results) == len(EXPERIMENTS) * len(SERVERS)
-    assert (FOLDER / "claims.md").read_text() == page(results)
-    for (name, server), each in results.items():
-        told = report(each, f"{name}-{server}.svg")
-        assert (FOLDER / f"{name}-{server}.md").read_text() == told, f"python -m bench.experiments --judge: {name}"
+    found = records(FOLDER)
+    assert len(found) == 2 * len(EXPERIMENTS) * len(SERVERS)
+    assert (FOLDER / "claims.md").read_text() == page(read_records(FOLDER))
+    for path, each in found.items():
+        told = report(each, f"{path.stem}.svg")
+        assert path.with_suffix(".md").read_text() == told, f"python -m bench.experiments --judge: {path}"
+
+
+@pytest.mark.parametrize(
+    ("here", "full", "cell"),
+    [
+        ((2.5, 2.6), (2.6,), "agrees: 2.55 (2.5 to 2.6) here"),
+        ((1.5, 2.6), (4.0,), "agrees: 4 here, at least 2 there (at 10,000,000 rows)"),
+        ((1.5, 2.6), (2.1,), "not comparable: 2.05 (1.5 to 2.6) here, at least 2 there (the rounds do not give"),
+        ((2.5, 2.6), (1.0,), "not comparable: 2.55 (2.5 to 2.6) here, at least 2 there (at another size it disagrees)"),
+    ],
+)
+def test_full_size_has_a_say_where_it_tells(here, full, cell):
+    measured = [result(eight=1_000.0), result(eight=1_000.0)]
+    measured[1] = replace(measured[1], conditions=replace(measured[1].conditions, rows=10_000_000))
+    for each, ratios in zip(measured, (here, full), strict=True):
+        each.rates["8 partitions, 8 sessions"] = {number: 1_000 * ratio for number, ratio in enumerate(ratios, 1)}
+    text = page({("partitions", "mysql"): measured})
+    row = next(line for line in text.splitlines() if line.startswith("| d1 | 8 partitions more"))
+    assert row.split(" | ")[-1].startswith(cell)
 
 
 def test_a_record_holds_all_that_a_verdict_needs():
@@ -74,6 +93,7 @@ def test_a_record_holds_all_that_a_verdict_needs():
         (needs.INDEX_LOCK, None),
         (needs.GIGABIT, replace(HERE, round_trip=0.0001)),
         (needs.GIGABIT_RATE, replace(HERE, rate=100e6)),
+        (needs.rows(1000, "a large index"), replace(HERE, rows=1000)),
     ],
 )
 def test_a_claim_has_no_verdict_without_its_conditions(need, place):
