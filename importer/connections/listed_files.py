@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from importer.engine.errors import SourceProblem
 from importer.engine.preflight.finding import Finding
+from importer.engine.values import dataclass
 
 # A pattern that matches more files is taken for a mistake; each takes some hundred bytes of memory.
 MOST_FOUND = 100_000

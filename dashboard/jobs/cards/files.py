@@ -1,7 +1,6 @@
 """The card of the files of an import of several."""
 
-from dataclasses import dataclass
-
+from importer.engine.values import dataclass
 from importer.history.chunks.files import FileRows, rows_of_files
 from importer.models import ImportJob
 

@@ -1,6 +1,8 @@
 """The outcome of a chunk in numbers: rows loaded, replaced, unchanged, skipped, rejected; reasons and timings."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@ No other module compares the name of a type. Other packages look up their rules 
 and load/readback/value_equality.py have one table each.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, IntEnum
 from functools import lru_cache
+
+from importer.engine.values import dataclass
 
 SINGLE_BYTES = 4
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 from importer.engine.source.dialect import escape_mark
+from importer.engine.values import dataclass
 
 # The most lines of a kind whose text is kept.
 MOST_LINES_SHOWN = 10

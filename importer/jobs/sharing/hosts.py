@@ -1,9 +1,10 @@
 """The hosts of a job: those that do not see its file, and those that have read it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from django.db import transaction
 
+from importer.engine.values import dataclass
 from importer.jobs.transitions import lock, touch
 from importer.models import ImportJob
 

@@ -7,9 +7,10 @@ callers read the state from the database, and claim there by compare and set.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from importer.engine.plan.option_specs import HIGH, LOW, NORMAL
+from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from importer.engine.values import dataclass
 
 LONGEST_SHOWN = 70  # characters of a value
 ADD, CHANGE, DELETE = "add", "change", "delete"

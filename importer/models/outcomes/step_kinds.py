@@ -1,7 +1,6 @@
 """The steps of an import that workers take, each declared once."""
 
-from dataclasses import dataclass
-
+from importer.engine.values import dataclass
 from importer.models.job import ImportJob
 
 JobStep = ImportJob.Step

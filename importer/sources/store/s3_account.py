@@ -1,8 +1,10 @@
 """Where an S3 store answers, and who asks. Nothing here imports botocore before it is needed: it takes 20 MB."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

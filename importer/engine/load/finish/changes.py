@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import MySQLdb
@@ -18,6 +17,7 @@ from importer.engine.plan import guards
 from importer.engine.target.comparison import Comparison
 from importer.engine.target.staging import Staged
 from importer.engine.units import count_of
+from importer.engine.values import dataclass
 
 if TYPE_CHECKING:
     from importer.engine.load.finish.keeping import Keeper

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
+
+from importer.engine.values import dataclass
 
 _ERROR = re.compile(r"\(error (\d+)\)")
 

@@ -4,7 +4,8 @@ docs/servers.md lists them (tests/engine/mysql/servers/test_page.py). To add one
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

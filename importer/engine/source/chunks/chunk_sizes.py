@@ -1,6 +1,6 @@
 """The sizes of the chunks of a scan: planner/decisions/chunks.py chooses them, scanner.py applies them."""
 
-from dataclasses import dataclass
+from importer.engine.values import dataclass
 
 # From one byte to a terabyte.
 _LONGEST_SHIFT = 40
