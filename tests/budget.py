@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_288, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_219),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 86_556),
+    Part("tests", (".py", ".js", ".ts", ".go"), 86_557),
 )
 
 

@@ -75,7 +75,8 @@ class TestNew:
         # Three sizes and the planned one, in four rounds.
         assert "16 trials, about" in page
         assert "With this file chunk size 1 MiB and chunk size 4 MiB give the same chunks" in page
-        assert "the same chunks as chunk size 1 MiB, parallelism 1, so both are one trial: chunk size 4" in page
+        assert "Left out: chunk size 4 MiB" in page
+        assert "Reason: the same chunks as chunk size 1 MiB, parallelism 1, so both are one trial." in page
         assert "then up to 24 more of the best few" in page
         assert f"about {ROWS:,} each" in page
         assert f"{job.table} itself is neither read nor written." in page.replace("<code>", "").replace("</code>", "")
