@@ -10,14 +10,13 @@ deliveries of one message, or a click and a worker, never both win.
 
 import os
 import socket
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
-
-from importer.engine.values import dataclass
 
 Leased = TypeVar("Leased", bound=Model)
 

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from django.conf import settings
 from django.db import transaction
 
 from importer.engine import failpoints
-from importer.engine.values import dataclass
 
 if TYPE_CHECKING:
     import redis

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -21,7 +21,6 @@ from importer.engine.mysql.sign_in.reasons import REASON_HIDDEN, WHO_SEES_REASON
 from importer.engine.schema import alter_table, foreign_keys
 from importer.engine.target import global_settings, temporary_changes
 from importer.engine.target.temporary_changes import ChangeRecord
-from importer.engine.values import dataclass
 from importer.models import ImportJob, Target
 from importer.models.checked_save import save_checked
 

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Each list is in reading order. A part may import the parts that stand before it in its list.
 WHOLE = ["millrace_client", "config", "importer", "dashboard"]
 ENGINE = [
-    "values", "errors", "units", "stored", "failpoints", "native", "mysql", "source", "schema", "mapping", "reading",
-    "target", "validation", "sorting", "feed", "plan", "load", "planner", "preflight", "tuning",
+    "errors", "units", "stored", "failpoints", "native", "mysql", "source", "schema", "mapping", "reading", "target",
+    "validation", "sorting", "feed", "plan", "load", "planner", "preflight", "tuning",
 ]  # fmt: skip
 IMPORTER = [
     "engine", "lease", "security", "queue", "models", "access", "sources", "connections", "targets", "preparation",

@@ -1,13 +1,12 @@
 """The rule of each address of the API, for each of its methods: that of the page which does the same."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from config.serving.refusals import API as ADDRESSES
 from dashboard.access import rules
 from dashboard.access.rules import OPERATORS, RULES, Rule
 from importer.access import limits
-from importer.engine.values import dataclass
 from importer.models import AccessToken, Level, SavedFilter, Scope
 
 READING = ("GET", "HEAD", "OPTIONS")

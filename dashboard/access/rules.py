@@ -1,7 +1,7 @@
 """The rule of each URL: what a person needs to see it, and to change something by it. A URL without one is refused."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import Group, User
@@ -10,7 +10,6 @@ from django.http import Http404
 
 from importer.access import limits, policy
 from importer.access.acting import acting_user
-from importer.engine.values import dataclass
 from importer.models import (
     Channel,
     Grant,

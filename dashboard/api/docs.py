@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,7 +11,6 @@ from django.views.decorators.http import require_safe
 
 from dashboard.api.openapi import Description
 from importer.engine.errors import problem_codes
-from importer.engine.values import dataclass
 from importer.models import Scope
 
 

@@ -4,7 +4,7 @@ A page shows those that have a meaning in the file's format.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from dashboard.formatting import entered_number
@@ -13,7 +13,6 @@ from importer.engine.source.dialect import ESCAPES, Dialect, escape_mark, line_e
 from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
 from importer.engine.source.formats.own_line_ends import line_end_of
 from importer.engine.source.formats.registry import FORMATS, NAMES
-from importer.engine.values import dataclass
 
 DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
 LINE_END_WORDS = {"lf": "LF (Unix)", "crlf": "CR LF (Windows)", "cr": "CR (old Macs)", "any": "any of them"}

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
-from importer.engine.values import dataclass
 from importer.history import charts
 from importer.history.charts import Change, Point, Summary, TimingSpread
 from importer.history.facts import FACTS, PHASES, SERVER, Fact, Kind, Value

@@ -1,7 +1,8 @@
 """The choices that the history page offers: facts for each axis, comparisons and values for a condition."""
 
+from dataclasses import dataclass
+
 from dashboard.history.url_state import View
-from importer.engine.values import dataclass
 from importer.history.facts import FACTS, TIMINGS, Fact, Group, Kind, fact
 from importer.history.query import UNKNOWN, Condition, Op, written
 from importer.history.search import values_of

@@ -1,5 +1,6 @@
 """The effects of settings in words: gains, with runs and spread, and settings that no import has tried yet."""
 
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from dashboard.formatting import factor
@@ -7,7 +8,6 @@ from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
 from importer.engine.plan.previous_imports import FEWEST
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 from importer.history.facts import FACTS, Kind
 from importer.history.query import Condition, Op, Query
 from importer.history.regressions import regression

@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import USUAL, View
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 from importer.history.facts import FACTS, Fact, Group, Value
 from importer.history.formatting import in_words
 from importer.history.query import Condition, Op, Query

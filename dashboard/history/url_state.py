@@ -1,14 +1,13 @@
 """The state of the history page in its URL: reads a query string into a View, and writes a View as a query string."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.history.facts import FACTS, fact
 from importer.history.query import Condition, Op, Query
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -15,7 +16,6 @@ from importer import schedules
 from importer.access.policy import seen
 from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 from importer.models import DiscoveredFile, ImportJob, ScheduleRun
 from importer.models.outcomes import FAILED, UNDECIDED, WITH_REJECTS, outcome_words
 from importer.models.outcomes.reloaded_rows import rows_taken

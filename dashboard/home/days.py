@@ -1,6 +1,7 @@
 """The last days at a glance: the imports that ended on each, by how they stand now, and their rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Case, Count, IntegerField, QuerySet, Sum, Value, When
@@ -8,7 +9,6 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from importer.access.policy import seen
-from importer.engine.values import dataclass
 from importer.models import ImportJob
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import CANCELLED, CONDITIONS, FAILED, PREVIEWED, RESTORED, SUCCEEDED, WITH_REJECTS

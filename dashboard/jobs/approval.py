@@ -1,6 +1,7 @@
 """Approve or refuse an import that needs another person's approval; the card that shows what is approved."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -14,7 +15,6 @@ from importer.access import approval
 from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, may_now
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.jobs import approval as job_approval
 from importer.jobs.actions import commands
 from importer.models import ImportJob, Level

@@ -1,8 +1,8 @@
 """The loading times of an import's chunks for its page: data for a chart, a summary, and the slowest chunks."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.values import dataclass
 from importer.history.chunks.timings import LAPS, ChunkTimings, chunk_timings
 from importer.history.facts import FACTS
 from importer.models import Chunk, ImportJob

@@ -1,6 +1,7 @@
 """The page that compares imports side by side: differences in settings and timings, and their significance."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -10,7 +11,6 @@ from django.views.decorators.http import require_safe
 
 from dashboard.jobs.peer_comparison import address
 from importer.access.policy import seen
-from importer.engine.values import dataclass
 from importer.history.compare import CLEARLY, Comparison, Difference, Verdict, compare
 from importer.history.facts import CHOSEN, PHASES
 from importer.history.formatting import in_words

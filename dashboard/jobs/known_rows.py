@@ -1,10 +1,10 @@
 """The rows that stopped an import, as far as they are known: those of each of its chunks that failed."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.errors import is_of_bad_rows
-from importer.engine.values import dataclass
 from importer.models import Chunk, ImportJob
 
 MOST_SHOWN = 200

@@ -1,9 +1,10 @@
 """The options of an import in words for its page: those that differ from the defaults first, then the rest."""
 
+from dataclasses import dataclass
+
 from importer.engine.plan.option_kinds import OptionSpec
 from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
-from importer.engine.values import dataclass
 
 # Options that the words for rejected rows contain.
 IN_WORDS_OF_LIMIT = ("max_rejects", "max_reject_percent")

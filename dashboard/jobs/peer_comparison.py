@@ -1,11 +1,11 @@
 """Compares an import with its peers, earlier imports into the same table, in words and links for its page."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from django.http import QueryDict
 from django.urls import reverse
 
-from importer.engine.values import dataclass
 from importer.history import regressions
 from importer.history.read import rows
 from importer.models import ImportJob

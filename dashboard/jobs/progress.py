@@ -1,6 +1,7 @@
 """The progress of an import, in words and numbers for its page."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from math import inf
@@ -13,7 +14,6 @@ from importer.diagnosis.facts import still_seconds
 from importer.engine.mysql.diagnosis.causes.application import STANDSTILL
 from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.source.formats.registry import FORMATS
-from importer.engine.values import dataclass
 from importer.jobs.uploading import can_follow
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import COMMITTED_ROWS

@@ -1,5 +1,6 @@
 """Imports the file of an ended import again: as it is, or with changes."""
 
+from dataclasses import dataclass
 from typing import cast
 
 from django.contrib import messages
@@ -13,7 +14,6 @@ from django.views.decorators.http import require_POST, require_safe
 from dashboard.formatting import entered_number
 from importer.access import audit
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.jobs.actions import again
 from importer.models import ImportJob
 from importer.sources import uploads

@@ -9,13 +9,13 @@ has lost the right to see the import learns for MOST_SECONDS that nothing has ch
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import add_never_cache_headers
 
 from importer.engine.schema.alter_table import DdlProgress
-from importer.engine.values import dataclass
 from importer.models import ImportJob
 from importer.worker import live_progress
 

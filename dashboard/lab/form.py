@@ -1,6 +1,7 @@
 """The form of a new lab: its values, and the lab request that they make."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,6 @@ from importer.engine.errors import Problem
 from importer.engine.tuning.grid import Grid, Value
 from importer.engine.tuning.value_syntax import read_values, write_values
 from importer.engine.units import short_size
-from importer.engine.values import dataclass
 from importer.lab import LabRequest
 from importer.models import ImportJob, Lab
 

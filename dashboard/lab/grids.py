@@ -1,11 +1,11 @@
 """The grids that the page of a new lab offers: what each finds out, in words, and when it finds nothing out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.tuning.grid import GRIDS, TUNABLE, Grid, Settings, Value
 from importer.engine.tuning.value_syntax import write_values
-from importer.engine.values import dataclass
 
 OWN = "own"
 FIRST = "chunks"

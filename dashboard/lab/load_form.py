@@ -1,6 +1,7 @@
 """The form fields of what a lab loads: an earlier import, or a file with its preset, target and table."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -9,7 +10,6 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from dashboard.formatting import size
-from importer.engine.values import dataclass
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 
 

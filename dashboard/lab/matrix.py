@@ -1,11 +1,11 @@
 """The ranking of a lab that varies two settings as a matrix: a cell for each pair of values, filled as trials end."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dashboard.lab.labels import label, value_words
 from importer.engine.tuning.ranking import NONE_SEEN
-from importer.engine.values import dataclass
 from importer.history.chunks.map import speed_step, top_speed
 from importer.lab.results import whole
 from importer.models import Lab, Trial

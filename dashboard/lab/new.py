@@ -1,7 +1,7 @@
 """The page of a new lab: what to load, what to try, and the expected cost, shown before anything starts."""
 
 import secrets
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 from uuid import UUID
@@ -25,7 +25,6 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
 from importer.engine.tuning.grid import words
-from importer.engine.values import dataclass
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import PreparedImport

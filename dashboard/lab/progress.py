@@ -1,6 +1,7 @@
 """The progress of a lab, in words and numbers for its page."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -10,7 +11,6 @@ from importer import lab as labs
 from importer.engine.tuning.budget import Spent, expected
 from importer.engine.tuning.finals import most_finals
 from importer.engine.tuning.rounds import WARM_UP
-from importer.engine.values import dataclass
 from importer.history.chunks.map import speed_step, top_speed
 from importer.models import Lab, Trial
 

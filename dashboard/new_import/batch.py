@@ -1,6 +1,6 @@
 """Several files on one page of a new import: the first one's settings may be applied to all that are like it."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -16,7 +16,6 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target.write_modes import SWAPPING
-from importer.engine.values import dataclass
 from importer.models import SourceFile
 from importer.preparation.prepare import PreparedImport, prepare
 from importer.preparation.request import ImportRequest

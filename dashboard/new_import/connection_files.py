@@ -1,5 +1,6 @@
 """Files of a connection for a new import: its folders, its files with their first lines, and the choice of some."""
 
+from dataclasses import dataclass
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -22,7 +23,6 @@ from importer.connections.by_hand.members import copy_members
 from importer.connections.by_hand.server_file import find_on_server
 from importer.connections.connection_kinds import kind_of
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.models import Level, SourceConnection, SourceFile, Target
 from importer.sources import uploads
 from importer.sources.several import as_one

@@ -1,7 +1,7 @@
 """The table that an import of the page makes: its columns as the headers of the grid name them."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.contrib.humanize.templatetags.humanize import ordinal
 
@@ -13,7 +13,6 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.new_table import NewTable, change_table, name_columns_as
 from importer.engine.schema.table import Table
 from importer.engine.source.profile.profile import Profile
-from importer.engine.values import dataclass
 from importer.preparation.request import NewTableRequest
 
 # What the page calls each choice under NULL of a new column that is not in a key of several columns.

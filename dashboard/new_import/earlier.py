@@ -6,6 +6,7 @@ file of the same kind, to begin with its table, columns and options.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -16,7 +17,6 @@ from dashboard.new_import.steps import format_in_short
 from importer.access.policy import seen
 from importer.engine.schema.table import Table
 from importer.engine.target.write_modes import ADDING
-from importer.engine.values import dataclass
 from importer.jobs.actions.again import imported_since
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.job import ROWS_IN_TABLE

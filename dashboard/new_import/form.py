@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from math import inf
@@ -27,7 +27,6 @@ from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.target.write_modes import CHANGING, MODES
-from importer.engine.values import dataclass
 from importer.jobs.actions.again import new_table_again, options_again
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
 from importer.preparation.request import NewTableRequest

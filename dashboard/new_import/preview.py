@@ -4,7 +4,7 @@ import codecs
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dashboard.new_import.created_table import CreatedTable, create_table
@@ -31,7 +31,6 @@ from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.target.write_modes import KEEPING
-from importer.engine.values import dataclass
 from importer.jobs.rejects import downloads, origin
 from importer.jobs.rejects.corrected import HELD, dialect_of_corrected
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target

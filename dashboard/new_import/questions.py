@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 
 from dashboard.new_import.stated_fields import button_value
@@ -13,7 +14,6 @@ from importer.engine.schema.table import Table
 from importer.engine.source.decisions import Answer, Decision
 from importer.engine.source.profile.profile import Profile
 from importer.engine.target.privileges import has_table_privilege
-from importer.engine.values import dataclass
 
 # Questions about fields without a column, from which on one button answers all of them.
 FEW = 3

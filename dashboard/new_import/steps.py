@@ -1,6 +1,7 @@
 """The steps of the new import page in words: a line for each, what is missing before the start, and the plan."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from dashboard.formatting import number, roughly
 from dashboard.new_import.grid.grid import Grid
@@ -13,7 +14,6 @@ from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.target.write_modes import SWAPPING
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 from importer.jobs.rejects.origin import columns_of_place
 from importer.models import ImportJob
 from importer.preparation.expected_time import expected_seconds

@@ -3,6 +3,7 @@
 import calendar
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
@@ -11,7 +12,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from importer.access.time_zones import zone_named
-from importer.engine.values import dataclass
 from importer.models import Schedule
 from importer.models.outcomes import NEEDS_ANSWER, RESTORED, UNDECIDED, UNREACHABLE, WITH_REJECTS
 from importer.models.outcomes.looks import MISSED, NO_COMPLETE_FILE, NO_NEW_FILE, SETTLED, look_of

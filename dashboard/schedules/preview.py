@@ -1,7 +1,7 @@
 """The preview of a schedule while it is entered: when it would run, and the files that it would find now."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from django.utils import timezone
@@ -13,7 +13,6 @@ from importer.access.time_zones import zone_named
 from importer.connections import operations
 from importer.connections.listed_files import ListedFile
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.models import ImportJob, Level, Schedule, SourceConnection
 from importer.schedules import recurrence
 

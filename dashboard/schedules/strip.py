@@ -1,6 +1,7 @@
 """The last runs of a schedule as a strip: a coloured mark for each run, the newest at the end."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import F, Window
@@ -8,7 +9,6 @@ from django.db.models.functions import RowNumber
 
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.models import Schedule, ScheduleRun
 from importer.models.outcomes.looks import MISSED
 from importer.models.outcomes.runs import WORDS_OF, with_imports, words_of_run

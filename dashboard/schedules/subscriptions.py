@@ -1,5 +1,7 @@
 """The subscriptions of a schedule: a table of channels and events, for staff."""
 
+from dataclasses import dataclass
+
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -7,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from dashboard.fields.stored_form import StoredForm
-from importer.engine.values import dataclass
 from importer.models import Channel, Schedule, Subscription
 from importer.models.channel import Event
 from importer.notifications import channels

@@ -1,5 +1,6 @@
 """The page Storage: for admins the use of disk and memory, and retention policies; for others their own files."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from importer.access import limits
 from importer.access.policy import is_admin
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.models import ImportJob, SourceFile
 from importer.retention import files, policies
 from importer.retention.needed import can_be_retried, file_reasons, reason, why_file_stays

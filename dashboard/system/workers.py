@@ -1,6 +1,7 @@
 """The page Workers: which are alive, on which hosts, with their versions, slots and load."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import redis
 from django.http import HttpRequest, HttpResponse
@@ -10,7 +11,6 @@ from django.views.decorators.http import require_safe
 
 from config.version import VERSION
 from importer.access.policy import seen
-from importer.engine.values import dataclass
 from importer.models import Chunk, ImportJob, Target
 from importer.worker.hosts import presence
 from importer.worker.hosts.installation import idle_queues

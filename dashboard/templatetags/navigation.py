@@ -1,5 +1,6 @@
 """The navigation of all pages: `{% load navigation %}{% navigation as pages %}`."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django import template
@@ -8,7 +9,6 @@ from django.template import Context
 
 from importer.access.acting import Somebody
 from importer.access.policy import role_of
-from importer.engine.values import dataclass
 from importer.models import Role
 
 register = template.Library()

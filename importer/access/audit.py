@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,7 +21,6 @@ from django.utils import timezone
 
 from importer.access import counts
 from importer.access.acting import Somebody, acting, acting_address
-from importer.engine.values import dataclass
 from importer.models import AuditEvent, Grant, ImportJob, Notification, ScheduleRun, Target
 
 Outcome = AuditEvent.Outcome

@@ -5,13 +5,13 @@ Redis, which may lose everything at any time and only wakes workers: a limit mus
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from importer.engine.values import dataclass
 from importer.models import LimitCount
 
 REMOVED_AT_ONCE = 500

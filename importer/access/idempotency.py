@@ -7,13 +7,13 @@ it did, and the key is refused until then.
 
 import hashlib
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.models import AnsweredRequest
 
 KEPT = timedelta(hours=24)

@@ -10,7 +10,7 @@ Each limit is a setting, 0 for none.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import ceil
 from typing import NamedTuple
 
@@ -24,7 +24,6 @@ from importer.access.acting import acting_user
 from importer.access.counts import count, seconds_until_reset
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.models import Lab, MappingPreset, Schedule, SourceFile
 
 SECONDS = 60

@@ -6,6 +6,7 @@ themselves they may always see. A thing that somebody may not see does not exist
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, TypeVar
 
 from django.db import models
@@ -15,7 +16,6 @@ from django.db.models.lookups import Exact
 
 from importer.access.acting import Somebody, acting
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.models import (
     Channel,
     Grant,

@@ -1,11 +1,10 @@
 """Declares a kind of connection: its addresses, its fields, and the operations on its files."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from urllib.parse import quote
 
-from importer.engine.values import dataclass
 from importer.models import SourceConnection
 from importer.security.ca_files import check_ca_file
 

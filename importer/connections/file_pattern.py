@@ -9,10 +9,10 @@ import calendar
 import fnmatch
 import itertools
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from importer.engine.errors import SourceProblem
-from importer.engine.values import dataclass
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _DATE = re.compile(r"date(?:([+-])(\d{1,5})([hdwm]))?(?::(.+))?", re.DOTALL)

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from importer.engine.errors import SourceProblem
 from importer.engine.preflight.finding import Finding
-from importer.engine.values import dataclass
 
 # A pattern that matches more files is taken for a mistake; each takes some hundred bytes of memory.
 MOST_FOUND = 100_000

@@ -1,10 +1,10 @@
 """Reads a remote file without a local copy."""
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import Readable
-from importer.engine.values import dataclass
 from importer.models import SourceConnection
 
 

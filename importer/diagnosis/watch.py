@@ -8,7 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import MySQLdb
@@ -19,7 +19,6 @@ from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.diagnosis.counters import Counters
 from importer.engine.mysql.diagnosis.snapshot import Snapshot, read_snapshot
 from importer.engine.stored import from_json, to_json
-from importer.engine.values import dataclass
 from importer.models import Target
 from importer.worker import live_progress
 

@@ -1,7 +1,7 @@
 """Why an import waits or is slow, now."""
 
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from importer.access.policy import may_now
@@ -10,7 +10,6 @@ from importer.diagnosis.watch import Board, Seen, last_seen, watch
 from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.stored import to_json
-from importer.engine.values import dataclass
 from importer.models import ImportJob, Level
 
 # Rates of the server are those of the last RATE_SECONDS.

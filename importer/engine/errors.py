@@ -4,11 +4,9 @@ import errno
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeGuard
-
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

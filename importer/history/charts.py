@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from importer.engine.values import dataclass
 from importer.history.facts import CHOSEN, PHASES, SERVER, TIMING, Fact, Value, fact
 from importer.history.query import Query
 from importer.history.read import FEW, column, columns, rows

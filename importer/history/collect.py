@@ -6,7 +6,7 @@ Plans that other versions have stored are read, too; facts that they lack are le
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -20,7 +20,6 @@ from importer.engine.plan import option_specs
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.dialect import escape_mark
-from importer.engine.values import dataclass
 from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
 from importer.models.outcomes import PREVIEWED

@@ -1,10 +1,10 @@
 """Compares imports: differing settings, differing timings, and whether the timings clearly differ."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.plan.previous_imports import FEWEST
-from importer.engine.values import dataclass
 from importer.history.charts import TimingSpread
 from importer.history.facts import CHOSEN, FILE, REQUESTED, RESULT, SERVER, TABLE, TIMINGS, Fact, Value
 from importer.history.query import SIMILAR_SIZE, Condition, Op, Query, of_similar_size

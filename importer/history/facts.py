@@ -6,6 +6,7 @@ missing fact is unknown, and only the condition "= unknown" holds for it.
 """
 
 import difflib
+from dataclasses import dataclass
 from enum import Enum
 
 from importer.engine.errors import Problem
@@ -14,7 +15,6 @@ from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables.variable import Variable
 from importer.engine.plan.option_kinds import Group as OptionGroup
 from importer.engine.plan.option_specs import OPTIONS, SPEED
-from importer.engine.values import dataclass
 
 Value = int | float | str | bool
 

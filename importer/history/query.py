@@ -1,6 +1,7 @@
 """A query of the history as a value, which URLs and command lines can write and read."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from operator import eq, ge, gt, le, lt, ne
@@ -8,7 +9,6 @@ from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.units import parse_size, short_size
-from importer.engine.values import dataclass
 from importer.history.facts import FACTS, Fact, Kind, Value, fact
 
 # The default columns.

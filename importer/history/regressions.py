@@ -9,10 +9,10 @@ decisions may differ: they are among the possible changes.
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 from importer.history.collect import ChunkTotals, default_values, facts_of
 from importer.history.facts import CHOSEN, FACTS, FILE, REQUESTED, SERVER, TABLE, Fact, Value
 from importer.history.formatting import in_words

@@ -4,9 +4,9 @@ Conditions and order are evaluated in Python, so that texts compare in the same 
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
-from importer.engine.values import dataclass
 from importer.history.facts import Value
 from importer.history.query import Condition, Query
 from importer.history.read import FEW, column, narrowed, recorded, rows

@@ -7,12 +7,12 @@ a gain belongs to one setting only, and a group in which the setting has a singl
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import permutations
 from statistics import median
 from typing import Any
 
 from importer.engine.plan.option_specs import SPEED
-from importer.engine.values import dataclass
 from importer.history.charts import TimingSpread
 from importer.history.compare import doubts
 from importer.history.facts import FACTS, Fact, Kind, Value

@@ -5,7 +5,7 @@ falls looks like a restart.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass  # noqa: TID251 (order)
+from dataclasses import asdict, dataclass
 
 from django.db import connection
 

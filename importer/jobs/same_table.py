@@ -1,5 +1,6 @@
 """Other imports into one table: those under way, of which one at a time loads, and those that have worked on it."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
@@ -7,7 +8,6 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from importer.access.policy import seen
 from importer.engine.errors import LoadedInPart, Problem
 from importer.engine.target.write_modes import SWAPPING
-from importer.engine.values import dataclass
 from importer.models import Attempt, Chunk, ImportJob, SourceFile, Target
 from importer.models.job import ROWS_IN_TABLE
 from importer.preparation.prepare import PreparedImport

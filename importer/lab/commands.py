@@ -1,7 +1,7 @@
 """The actions that people request: create, start and cancel labs."""
 
 import secrets
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,7 +18,6 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import TUNABLE, Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 from importer.lab.dry_plan import dry_planner, leave_out_alike, nothing_to_compare, ran_as
 from importer.lab.sample_size import SAMPLE_ROWS, expected_sample, file_rows, least_rows
 from importer.lab.transitions import Status, change

@@ -6,7 +6,7 @@ file's beginning; and with the sample and a scratch table, when both are there.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from importer.engine.errors import Cancelled, Problem
@@ -22,7 +22,6 @@ from importer.engine.target import scratch_tables, write_modes
 from importer.engine.tuning.effective_plan import effective_key, expected_chunks
 from importer.engine.tuning.grid import Grid, Settings, Value, changes, with_settings, words
 from importer.engine.tuning.sampling import SampleSize
-from importer.engine.values import dataclass
 from importer.preparation.prepare import PreparedImport
 
 # The settings of the plan for the whole file that trials keep, since the planner might plan a sample differently.

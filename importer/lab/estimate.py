@@ -1,12 +1,12 @@
 """Estimates a lab's trials, seconds and bytes before it starts, from earlier loads."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.schema.table import Table
 from importer.engine.tuning.finals import most_finals
 from importer.engine.tuning.grid import Settings
 from importer.engine.tuning.rounds import turns
-from importer.engine.values import dataclass
 from importer.lab.commands import LabChoice, LabRequest, choose
 from importer.lab.sample_size import expected_sample, rate_of, slower
 from importer.models import ImportJob

@@ -5,13 +5,12 @@ left to the command, which looks it up among the seen ones and says that it does
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import models
 
 from importer.access import limits, policy
-from importer.engine.values import dataclass
 from importer.models import Channel, ImportJob, Lab, Level, MappingPreset, Schedule, SourceConnection, Target
 
 

@@ -1,9 +1,9 @@
 """Declares a kind of notification channel: its fields, their checks, and how it sends a message."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.values import dataclass
 from importer.models import Channel
 
 

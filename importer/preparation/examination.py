@@ -5,6 +5,7 @@ A worker does it (importer/preparation/examine.py), also while the file is still
 
 import hashlib
 import json
+from dataclasses import dataclass
 
 from django.db.models import F
 
@@ -14,7 +15,6 @@ from importer.engine.source.chunks.scanner import Position
 from importer.engine.source.decoding import needs_copy
 from importer.engine.stored import from_json, to_json
 from importer.engine.validation import ValidationRules
-from importer.engine.values import dataclass
 from importer.lease import Lease
 from importer.models import Examination, SourceFile
 from importer.preparation.prepare import PreparedImport

@@ -1,7 +1,7 @@
 """Checks that several files can be read as one, and says where the records of each lie."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.connections.source_location import location_of
 from importer.engine.errors import SourceProblem, in_file
@@ -17,7 +17,6 @@ from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
-from importer.engine.values import dataclass
 from importer.models import SourceFile
 
 # Names of fields that a message lists.

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -18,7 +18,6 @@ from importer.engine.source.compression import unpacking_limits
 from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile
-from importer.engine.values import dataclass
 from importer.models import SourceFile
 from importer.sources import in_place
 from importer.sources.room import in_words, is_full

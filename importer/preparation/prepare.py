@@ -1,7 +1,7 @@
 """Makes a plan from a file and a table, which can be shown and started. Writes nothing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 from uuid import UUID, uuid4
@@ -48,7 +48,6 @@ from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import to_json
 from importer.engine.target.global_settings import check_global_variables
 from importer.engine.target.write_modes import KEEPING
-from importer.engine.values import dataclass
 from importer.models import ImportJob, Level, SourceFile, Target
 from importer.preparation.joined_files import JoinedProfile, explain_order, join_files
 from importer.preparation.previous_imports import earlier_load, noted, past

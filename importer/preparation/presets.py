@@ -1,6 +1,7 @@
 """Presets: stored mappings with dialect and options, for files with equal headers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -25,7 +26,6 @@ from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import from_json, to_json
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 from importer.models import ImportJob, Level, MappingPreset, Schedule, SourceFile, Target
 from importer.preparation.loadable_tables import read_loadable
 from importer.preparation.prepare import PreparedImport, prepare, require_load

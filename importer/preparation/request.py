@@ -1,7 +1,7 @@
 """What an import is asked for, and what it is with answers to the questions about its file."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from importer.connections.source_location import location_of
@@ -29,7 +29,6 @@ from importer.engine.source.formats.own_line_ends import line_end_of
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.stored import from_json
-from importer.engine.values import dataclass
 from importer.models import SourceFile
 from importer.models.recipe import ImportRecipe
 

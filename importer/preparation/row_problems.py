@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from importer.engine.errors import RecordUnreadable, SourceChanged, in_file
@@ -27,7 +27,6 @@ from importer.engine.source.records.fields import LocatedRecord, fields
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation import ValidationRules
 from importer.engine.validation.unreadable import conversions, find_unreadable
-from importer.engine.values import dataclass
 from importer.models import SourceFile
 
 # Bytes of the file that are read while the page waits, and rows of which the values are kept.

@@ -1,7 +1,7 @@
 """Reads a target's server and table once, for the planner."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from importer.access.policy import may_now, require
@@ -37,7 +37,6 @@ from importer.engine.source.profile.profile import Profile
 from importer.engine.target import write_modes
 from importer.engine.target.privileges import check_privileges, require_alter, why_no_index_deferral
 from importer.engine.target.staging import staging_name
-from importer.engine.values import dataclass
 from importer.models import Level, Target
 from importer.preparation.loadable_tables import read_loadable
 from importer.preparation.request import ImportRequest

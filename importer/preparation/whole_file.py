@@ -5,7 +5,7 @@ What only a server knows is not found: duplicate keys, and what foreign keys, ch
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,6 @@ from importer.engine.validation.type_widening import (
     map_widened,
     widen_types,
 )
-from importer.engine.values import dataclass
 from importer.models import SourceFile
 from importer.models.outcomes import FOUND_BAD_ROWS, outcome_of
 from importer.preparation.joined_files import join_files

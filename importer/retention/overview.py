@@ -1,8 +1,8 @@
 """What the page Storage shows an admin: the room that is used and free, and how long everything is kept."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
-from importer.engine.values import dataclass
 from importer.models import ImportJob, Target
 from importer.retention import ended_jobs, policies
 from importer.retention import storage_use as figures

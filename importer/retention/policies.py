@@ -3,6 +3,7 @@
 A setting in days has the default; an admin can change the value in force, which is then stored in the database.
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -13,7 +14,6 @@ from importer.access import audit
 from importer.access.acting import acting
 from importer.access.policy import require_admin
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.models import RetentionPolicy
 
 KEEP = "keep"

@@ -4,6 +4,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import redis
@@ -14,7 +15,6 @@ from django.db.models import Count, Sum
 from importer import queue
 from importer.access import audit
 from importer.engine.errors import NoConnection
-from importer.engine.values import dataclass
 from importer.jobs.rejects import storage
 from importer.models import ImportJob, SourceFile
 from importer.sources.room import WRITTEN, existing

@@ -1,6 +1,6 @@
 """The actions that people request for schedules: create, change, pause, resume, run, cancel, delete, forget."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -17,7 +17,6 @@ from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
-from importer.engine.values import dataclass
 from importer.models import DiscoveredFile, ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.preparation import presets
 from importer.queue import Message

@@ -1,6 +1,7 @@
 """Shows how a file's header and the table differ from the schedule's, and stores the new header if somebody accepts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db.models import F
 
@@ -14,7 +15,6 @@ from importer.engine.reading.stated import Stated
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.stored import to_json
-from importer.engine.values import dataclass
 from importer.models import DiscoveredFile, Schedule, SourceFile
 from importer.preparation import presets
 from importer.preparation.prepare import prepare

@@ -7,6 +7,7 @@ equal intervals of elapsed time.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice, takewhile
 
@@ -15,7 +16,6 @@ from cronsim import CronSim, CronSimError
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 # A due time that is processed within this time is on time: ticks come every few seconds.
 GRACE = timedelta(seconds=60)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
 from socket import socket
@@ -16,7 +16,6 @@ from time import monotonic
 from importer.engine.errors import NoConnection, SourceProblem
 from importer.engine.mysql.sign_in import reasons
 from importer.engine.mysql.waits import LOOK_SECONDS, Pace, moved, shut, until, watched
-from importer.engine.values import dataclass
 
 # Of waiting for all answers in one check, list or fetch, in which a file's own bytes do not count.
 ANSWERS_SECONDS = 600.0

@@ -6,6 +6,7 @@ an upload can be continued by any web host. Until all are there, nothing counts 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import uuid4
 
 from django.contrib.auth.models import User
@@ -13,7 +14,6 @@ from django.utils import timezone
 
 from importer.access import limits
 from importer.engine.errors import SourceProblem
-from importer.engine.values import dataclass
 from importer.models import SourceFile
 from importer.sources import quotas
 from importer.sources.store.file_store import FileStore, file_store, require_store

@@ -8,6 +8,7 @@ import hashlib
 import os
 import threading
 from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from typing import Protocol
 
 from django.conf import settings
@@ -17,7 +18,6 @@ from django.utils import timezone
 from importer.access import limits, places
 from importer.engine.errors import DiskFull, SourceProblem, full_disk_as
 from importer.engine.source.file_signature import NoCSV, refuse_other_kinds
-from importer.engine.values import dataclass
 from importer.models import SourceFile
 from importer.sources.reservations import require_room
 from importer.sources.room import is_full

@@ -7,6 +7,7 @@ what commands without `--as` do, count for nobody. Admins have the same quota: a
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
@@ -15,7 +16,6 @@ from django.db import models
 from importer.access.limits import alone
 from importer.engine.errors import SourceProblem
 from importer.engine.units import count_of, human_bytes
-from importer.engine.values import dataclass
 from importer.models import SourceFile
 
 ADVICE = "Delete files that are no longer needed on the page “Your files” (/storage/), or ask an admin to raise {}."

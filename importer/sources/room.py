@@ -6,12 +6,12 @@ for them everything stops, for everybody.
 
 import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
 from importer.engine.errors import DiskFull, room_in_words
-from importer.engine.values import dataclass
 
 # The settings with the folders that uploads, imports and the application write into.
 WRITTEN = ("VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR")

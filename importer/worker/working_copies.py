@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePath
 from typing import IO
@@ -30,7 +30,6 @@ from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
 from importer.engine.source.chunks.joined import JoinedFile
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
-from importer.engine.values import dataclass
 from importer.jobs.steps.scanning import record_copy, record_unsorted, renew_copy, scanned_rows
 from importer.models import ImportJob
 from importer.preparation.plain_file import CopyOut, copy_one, copy_several

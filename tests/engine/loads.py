@@ -4,7 +4,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,6 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import FILE_BEGIN, Position, ScanPolicy, scan
 from importer.engine.source.dialect import RFC4180, Dialect
-from importer.engine.values import dataclass
 
 HEADERLESS = replace(RFC4180, header=False)
 

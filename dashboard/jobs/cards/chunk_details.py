@@ -1,5 +1,6 @@
 """Some chunks of an import, as the chunk map shows them on a click: who loaded them, when, how, and what went wrong."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -11,7 +12,6 @@ from django.views.decorators.http import require_safe
 from dashboard.formatting import seconds_until
 from dashboard.jobs.chunk_timings import lap_title
 from importer.engine.load.chunk_load import statements_of
-from importer.engine.values import dataclass
 from importer.history.chunks.timings import LAPS
 from importer.models import Chunk, ImportJob
 

@@ -1,6 +1,7 @@
 """The card of the files of an import of several."""
 
-from importer.engine.values import dataclass
+from dataclasses import dataclass
+
 from importer.history.chunks.files import FileRows, rows_of_files
 from importer.models import ImportJob
 

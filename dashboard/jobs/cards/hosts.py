@@ -1,6 +1,7 @@
 """The hosts that are left out of an import because they do not see its file, and those that read it."""
 
-from importer.engine.values import dataclass
+from dataclasses import dataclass
+
 from importer.jobs.sharing import hosts as job_hosts
 from importer.jobs.sharing.hosts import LeftOut
 from importer.models import ImportJob

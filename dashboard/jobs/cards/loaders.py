@@ -1,11 +1,11 @@
 """Who loads what: the runs of chunks that are in flight, each with its process and the rate of the last minute."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Max, Min, Sum
 
 from dashboard.jobs.cards.chunk_details import Process, process_of
-from importer.engine.values import dataclass
 from importer.models import Chunk, ImportJob
 from importer.models.job import COMMITTED_ROWS
 

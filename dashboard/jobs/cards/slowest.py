@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.formatting import duration, share
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import lap_title
-from importer.engine.values import dataclass
 from importer.history.chunks.timings import LAPS, ChunkTimings
 from importer.models import ImportJob
 from importer.models.outcomes.attempts import blocked_seconds, present_seconds

@@ -1,6 +1,7 @@
 """Rows of the table as they stand now, on the page of an import that has ended."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +16,6 @@ from importer.engine.mysql.sign_in.reasons import shown as shown_problem
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.records.fields import fields, records
 from importer.engine.target.table_rows import KeyValues, TableRows, read_rows
-from importer.engine.values import dataclass
 from importer.models import ImportJob
 
 MOST_ROWS = 10

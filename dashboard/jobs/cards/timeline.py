@@ -1,12 +1,11 @@
 """The timeline of an import: each attempt with its phases, on one scale, so that a pause between two takes no room."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from dashboard.formatting import duration
 from importer import models
-from importer.engine.values import dataclass
 from importer.models import ImportJob
 from importer.models.outcomes import attempts
 from importer.models.outcomes.phases import LEAST_WAIT, locked_in, spent, wait_in

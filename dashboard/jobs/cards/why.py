@@ -1,7 +1,7 @@
 """Why an import waits or is slow, and what its server does now: parts of its page, with a poll of their own."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -13,7 +13,6 @@ from importer.access.policy import may_now
 from importer.diagnosis.why import RATE_SECONDS, Why, why
 from importer.engine.mysql.diagnosis.counters import Counters
 from importer.engine.mysql.diagnosis.snapshot import Snapshot
-from importer.engine.values import dataclass
 from importer.jobs.actions.obstacles import is_stuck
 from importer.models import ImportJob, Level
 

@@ -1,7 +1,7 @@
 """Actions on all imports that match the filters: a page with their number asks first, then each is done by itself."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib import messages
@@ -17,7 +17,6 @@ from dashboard.jobs.list.filters import Filters, matching
 from importer.access import audit, limits
 from importer.access.limits import TooOften
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.jobs.actions import commands
 from importer.models import AuditEvent, ImportJob
 from importer.retention import ended_jobs

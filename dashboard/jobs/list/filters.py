@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
 from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Subquery, Value, When
@@ -11,7 +11,6 @@ from django.http import QueryDict
 from dashboard.fields.day_range import within
 from importer.access.acting import acting_user
 from importer.access.policy import seen
-from importer.engine.values import dataclass
 from importer.models import DiscoveredFile, ImportJob
 from importer.models.outcomes import CONDITIONS, PROBLEM_KIND
 

@@ -1,5 +1,6 @@
 """The list of imports with settings and timings, filtered, sorted and paged in the database."""
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 import xxhash
@@ -19,7 +20,6 @@ from dashboard.jobs.list.filters import ORIGIN, ORIGINS, OWN, SCHEDULE_NAME, STA
 from importer import schedules
 from importer.access.policy import seen
 from importer.engine.mysql.sign_in import reasons
-from importer.engine.values import dataclass
 from importer.history.read import column
 from importer.models import ImportJob, SavedFilter, Target
 from importer.models.job import ROWS_IN_TABLE

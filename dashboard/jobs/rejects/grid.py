@@ -1,7 +1,7 @@
 """The rejected rows of an import as a grid: the columns of the file, with the failing values ready to be fixed."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 from django.contrib.auth.models import User
@@ -11,7 +11,6 @@ from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, require
 from importer.engine.errors import Problem
 from importer.engine.load.rejects.formulas import escape_formulas
-from importer.engine.values import dataclass
 from importer.jobs.actions import fixes
 from importer.jobs.actions.fix_outcomes import draft_problems, fix_outcomes
 from importer.jobs.actions.fixes import LONGEST_EDITED, Fixes

@@ -1,7 +1,8 @@
 """The section of an import's page about rows that it rejected or skipped, and values that it was allowed to change."""
 
+from dataclasses import dataclass
+
 from dashboard.jobs.rejects.grid import Grid, grid_of, may_see_rows
-from importer.engine.values import dataclass
 from importer.jobs.actions.fixes import can_be_fixed
 from importer.jobs.rejects import downloads
 from importer.jobs.rejects.counts import Kind, by_reason

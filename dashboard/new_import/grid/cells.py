@@ -1,11 +1,11 @@
 """The rows of the grid: each value as it will be stored, and why a value or a row cannot be."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.preview import PreviewValue
 from importer.engine.source.profile.profile import Profile
-from importer.engine.values import dataclass
 from importer.preparation.row_problems import ProblemRow, RowProblems
 
 ROWS_SHOWN = 6

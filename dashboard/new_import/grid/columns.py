@@ -1,7 +1,7 @@
 """The headers of the grid: the mapping of each field of the file, and the content of each column without a field."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from dashboard.fields.standings import STANDINGS
 from dashboard.formatting import date_format_words
@@ -13,7 +13,6 @@ from importer.engine.reading.reading import FieldReading
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.source.decisions import Standing
-from importer.engine.values import dataclass
 
 TRIMS = [each for each in TRANSFORMS.values() if each.cleans]
 # The sources that can fill a column without a field.

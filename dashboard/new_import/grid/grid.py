@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dashboard.fields.standings import STANDINGS
@@ -24,7 +24,6 @@ from importer.engine.schema.column_types import Family
 from importer.engine.source.decisions import Standing
 from importer.engine.source.profile.profile import Profile
 from importer.engine.target.write_modes import KEEPING
-from importer.engine.values import dataclass
 from importer.preparation.row_problems import RowProblems
 
 # Options in all selects of columns together; with more of them, a column is typed and suggested.

@@ -1,9 +1,9 @@
 """Which part of the grid the page shows: a window of fields, and the first rows or those with problems alone."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from dashboard.formatting import entered_number
-from importer.engine.values import dataclass
 
 # Fields that are shown at a time. A browser takes seconds to lay out hundreds of columns with their controls.
 WINDOW = 24

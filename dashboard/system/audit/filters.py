@@ -1,11 +1,11 @@
 """Which events of the audit log are shown: the filters of its page, read from the URL."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
 from dashboard.fields.day_range import problems_of_days, within
-from importer.engine.values import dataclass
 from importer.models import AuditEvent
 
 

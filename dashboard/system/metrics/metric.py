@@ -1,10 +1,10 @@
 """What a metric is."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from dashboard.system.metrics.figures import Figures
-from importer.engine.values import dataclass
 
 # The values of a metric's labels, in their order, with the figure that they have.
 Sample = tuple[tuple[str, ...], float]

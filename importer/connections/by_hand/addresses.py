@@ -10,6 +10,7 @@ import netrc
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
@@ -28,7 +29,6 @@ from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import as_file
-from importer.engine.values import dataclass
 from importer.models import SourceConnection, SourceFile
 from importer.sources.limits import refuse_none, refuse_too_many, require_short_wait
 

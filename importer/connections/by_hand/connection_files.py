@@ -7,6 +7,7 @@ the connection.
 import glob
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.utils import timezone
 
@@ -19,7 +20,6 @@ from importer.engine.errors import Problem, SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.archives import PACKING_NAMES, detect_packing
 from importer.engine.source.encodings import UTF8
-from importer.engine.values import dataclass
 from importer.models import Level, SourceConnection, SourceFile
 from importer.sources.limits import refuse_none, refuse_too_many, require_short_wait
 from importer.sources.several import as_one

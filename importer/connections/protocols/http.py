@@ -10,7 +10,7 @@ import http.client
 import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -23,7 +23,6 @@ from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile
 from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
-from importer.engine.values import dataclass
 from importer.models import SourceConnection, SourceFile
 from importer.security import outbound_waits
 from importer.security.outbound_addresses import parse_web_url, web_connection

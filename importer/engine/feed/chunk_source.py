@@ -1,10 +1,11 @@
 """Describes a chunk of an open file, for code that reads its rows again."""
 
+from dataclasses import dataclass
+
 from importer.engine.sorting.original_positions import OriginalPositions
 from importer.engine.source.byte_source import Readable, SourceLocation
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ NotHexadecimal: its chunk is then sent undecoded, and the server reports the err
 
 import ctypes
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from importer.engine.feed.feed import BLOCK, FeedTransform
 from importer.engine.native import loader
 from importer.engine.source.dialect import Dialect
-from importer.engine.values import dataclass
 
 # Bytes. A record that continues in the next piece is read again. A chunk with a larger record is sent undecoded.
 LONGEST_RECORD = 1024 * 1024

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from importer.engine.feed import hex_decoder
@@ -16,7 +16,6 @@ from importer.engine.sorting.original_positions import OriginalPositions
 from importer.engine.source.byte_source import RemoteCopy, SourceLocation
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

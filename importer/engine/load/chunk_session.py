@@ -1,7 +1,7 @@
 """Everything that one chunk's load needs, made once for each attempt and passed along its way."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.errors import TargetProblem
@@ -13,7 +13,6 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.chunks.scanner import ChunkRange
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

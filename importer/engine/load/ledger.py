@@ -4,6 +4,8 @@ The ledger row is committed together with the chunk's rows. A second load of the
 primary key before it sends a byte, so no chunk loads twice.
 """
 
+from dataclasses import dataclass
+
 import MySQLdb
 from MySQLdb.constants import ER
 
@@ -13,7 +15,6 @@ from importer.engine.mysql.connection import Connection, execute, fetch_all, fet
 from importer.engine.mysql.quoting import quote_name, quote_table, quote_text
 from importer.engine.schema.table import has_table
 from importer.engine.target.table_identity import TableIdentity
-from importer.engine.values import dataclass
 
 TABLE = "millrace_ledger"
 

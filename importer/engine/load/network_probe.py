@@ -2,6 +2,7 @@
 
 import statistics
 import time
+from dataclasses import dataclass
 
 import MySQLdb
 
@@ -11,7 +12,6 @@ from importer.engine.load.methods import load_data_local
 from importer.engine.mysql.connection import FEED_NAME, Address, LoaderConnection, connect_loader, execute
 from importer.engine.mysql.quoting import quote_text
 from importer.engine.units import MIB
-from importer.engine.values import dataclass
 
 PINGS = 9
 LINE = b"x" * 1023 + b"\n"

@@ -1,8 +1,6 @@
 """The outcome of a chunk in numbers: rows loaded, replaced, unchanged, skipped, rejected; reasons and timings."""
 
-from dataclasses import field
-
-from importer.engine.values import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)

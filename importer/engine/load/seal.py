@@ -8,7 +8,7 @@ the application by its number.
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -19,7 +19,6 @@ from importer.engine.load.ledger import FINISH, FIRST_SEAL, TABLE, Entry
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.target.table_identity import TableIdentity
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 _COUNT_SQL = (
     f"UPDATE {TABLE} SET attempt = %s, row_count = %s, byte_count = %s, digest = %s"

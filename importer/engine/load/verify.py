@@ -1,6 +1,7 @@
 """Verifies a finished job: the row equation must balance, and the ledger must hold all of its chunks."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import MySQLdb
 
@@ -12,7 +13,6 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.target.table_identity import TableIdentity, read_identity
 from importer.engine.target.write_modes import MERGING
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 # Seconds by which the application's clock and the time of a record may be off.
 UPTIME_MARGIN = 5

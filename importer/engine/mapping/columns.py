@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from zlib import crc32
 
@@ -13,7 +13,6 @@ from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.profile.profile import Profile
-from importer.engine.values import dataclass
 
 # A value list: texts of a field, each with the text that stands for it in the table.
 ValueList = tuple[tuple[str, str], ...]

@@ -7,7 +7,7 @@ alone do not ensure that: STR_TO_DATE() ignores text after the date, its warning
 """
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping, Lookup
@@ -16,7 +16,6 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.column_types import ColumnType, Family
 from importer.engine.schema.table import Column
-from importer.engine.values import dataclass
 
 # The numbers that a column of the family stores; validation finds those that lose digits.
 _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"

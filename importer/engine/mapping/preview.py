@@ -1,6 +1,7 @@
 """Previews the values of some rows as they will be stored; the server evaluates the expressions of the load."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import expression, is_plain
@@ -8,7 +9,6 @@ from importer.engine.mapping.transforms import check_transforms
 from importer.engine.mysql.connection import SQL_MODE, Connection, execute, fetch_all
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import plain_number
-from importer.engine.values import dataclass
 
 # Longer texts, in characters, are shown as they are in the file.
 LONGEST = 1000

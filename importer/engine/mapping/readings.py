@@ -7,7 +7,7 @@ values, the choice is a guess: nothing in the sample decides.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -23,7 +23,6 @@ from importer.engine.schema.table import Column
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.profile.profile import Profile
 from importer.engine.source.profile.remembered import remembered
-from importer.engine.values import dataclass
 
 # The order of preference. An ambiguous comma is a decimal comma, except in files with the comma as their delimiter.
 _OTHERS = ("thousands-apostrophe", "thousands-space-point", "thousands-indian", "yes-no", "local-digits")

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from importer.engine.schema.column_types import ColumnType
 from importer.engine.schema.table import Column
-from importer.engine.values import dataclass
 
 BLANKS = " \t\u00a0"
 

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -15,7 +16,6 @@ from MySQLdb.constants import CR
 
 from importer.engine.mysql.waits import Pace, moved, shut, until, watched
 from importer.engine.units import MIB
-from importer.engine.values import dataclass
 
 SIGN_IN_SECONDS = 20.0  # for all of it, from the first packet to the session's settings
 # What may come until a statement is done: columns (4,096 at most) and errors; then the rows of a result that is read

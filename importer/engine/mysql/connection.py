@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -23,7 +23,6 @@ from importer.engine.mysql.sign_in.encryption import MAY_BE_REQUIRED, NotEncrypt
 from importer.engine.mysql.sign_in.own_tables import refuse_database
 from importer.engine.mysql.sign_in.reasons import SignInRefused, first_answer_seconds, wait_alike, without_reason
 from importer.engine.mysql.waits import until, within
-from importer.engine.values import dataclass
 
 __all__ = [
     "ISOLATION",

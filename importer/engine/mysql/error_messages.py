@@ -5,7 +5,7 @@ import re
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -13,7 +13,6 @@ from MySQLdb.constants import ER
 from importer.engine.errors import TargetProblem, TargetUnreachable
 from importer.engine.mysql.answers import CUT
 from importer.engine.mysql.quoting import quote_database
-from importer.engine.values import dataclass
 
 logger = logging.getLogger(__name__)
 

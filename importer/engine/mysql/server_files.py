@@ -5,6 +5,7 @@ file with one that is here, and to read a small one. Of a larger file it shows o
 """
 
 import socket
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from MySQLdb.constants import ER
@@ -12,7 +13,6 @@ from MySQLdb.constants import ER
 from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.mysql.connection import Connection, fetch_all
 from importer.engine.mysql.server_info import Server
-from importer.engine.values import dataclass
 
 _TOO_LARGE = ER.WARN_ALLOWED_PACKET_OVERFLOWED
 

@@ -4,7 +4,7 @@ import ipaddress
 import os
 import re
 import socket
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import MySQLdb
@@ -14,7 +14,6 @@ from importer.engine.mysql.addresses import is_socket
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 from importer.engine.mysql.servers.kinds import Kind, named
 from importer.engine.mysql.servers.recognition import PROXYSQL_COMMAND, REPLICATION_PREFIX, Signs, recognise
-from importer.engine.values import dataclass
 
 # A variable that a flavour does not have is absent from `Server.variables`; sizes there are bytes. These decide how
 # fast the server loads, or describe its machine. Every import records them (planner/initial_conditions.py).

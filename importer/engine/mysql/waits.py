@@ -13,10 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from math import inf
 from typing import Protocol
-
-from importer.engine.values import dataclass
 
 # For all that a check or a plan asks of a server, or of a place of files.
 ASKING_SECONDS = 120.0

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from importer.engine.errors import Problem, TooManyChanges
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 # An empty file, or one that was cut, must not empty a table.
 DEFAULT_GUARD = "deleted>10%"

@@ -5,10 +5,10 @@ the server allows, and after a refusal the next one.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.server_info import Server
-from importer.engine.values import dataclass
 
 AUTO = "auto"
 ALLOW_LOCAL = "SET GLOBAL local_infile = 1 on the server allows LOAD DATA LOCAL"

@@ -7,13 +7,12 @@ all kinds. None is no value, and possible for each.
 import argparse
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Literal, Union
 
 from importer.engine.plan.methods import METHODS
 from importer.engine.units import human_bytes, parse_size, short_size
-from importer.engine.values import dataclass
 
 NONE = "none"  # the word for no limit
 # Digits, perhaps with a comma or _ before each three: 1,5 is no whole number.

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
@@ -12,7 +12,6 @@ from importer.engine.plan.guards import DEFAULT_GUARD, read_guards
 from importer.engine.plan.option_specs import NORMAL, OPTIONS
 from importer.engine.target import write_modes
 from importer.engine.target.write_modes import DELETE, KEEP
-from importer.engine.values import dataclass
 
 # An offset or a name, as the servers take them (manual, MySQL Server Time Zone Support).
 _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0,63}")

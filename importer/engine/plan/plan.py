@@ -1,6 +1,6 @@
 """The plan of an import: the settings that the planner decided, with a reason for each."""
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from importer.engine.feed.hex_decoder import HexStatement
@@ -15,7 +15,6 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.engine.validation import ValidationRules
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 Choice = str | int
 

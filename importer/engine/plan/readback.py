@@ -6,13 +6,13 @@ digests where it can, and reads back the other values.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import expression
 from importer.engine.schema.table import Column, Key, Table
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

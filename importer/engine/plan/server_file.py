@@ -1,6 +1,6 @@
 """A file on the database's host, which the server reads itself."""
 
-from importer.engine.values import dataclass
+from dataclasses import dataclass
 
 # Seconds for which the server sends nothing while it reads a file, and for which it waits while this process reads one
 # between two statements. The step's heartbeat kills the connection when the load must stop.

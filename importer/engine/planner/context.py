@@ -1,7 +1,7 @@
 """The input of the planner: the file, the table, the server, the options, and what was measured before."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.load.network_probe import NetworkProbe
@@ -19,7 +19,6 @@ from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.dialect import Dialect
 from importer.engine.target import write_modes
 from importer.engine.target.staging import PLACE_COLUMNS, PLACES, staging_name
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """The result of one preflight check in words, with its fix."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.mysql.connection import Address, Connection
 from importer.engine.mysql.server_info import Server
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

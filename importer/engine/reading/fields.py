@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
@@ -12,7 +13,6 @@ from importer.engine.schema.table import Column, Table
 from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.formats.header_names import exact_name, loose_name
 from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
-from importer.engine.values import dataclass
 
 SAMPLES_SHOWN = 3
 # The least similarity (0 to 1, difflib) of two names of which one may be the other, misspelt.

@@ -1,13 +1,13 @@
 """The reading of a file as a value, and its JSON in the report and on the job (docs/contracts.md)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.source.decisions import Decision, SkippedLine, Standing
 from importer.engine.source.dialect import Dialect, escape_mark, line_end_name
 from importer.engine.source.formats.options import FORMAT, FORMAT_NAMES
 from importer.engine.stored import from_json, to_json
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

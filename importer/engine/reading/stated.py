@@ -1,10 +1,9 @@
 """The decisions that a user has stated, by a flag, a form field, a preset or a schedule."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.engine.source.decisions import Decision, Standing
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

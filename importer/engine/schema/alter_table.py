@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 import MySQLdb
 
@@ -10,7 +11,6 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.units import MIB
-from importer.engine.values import dataclass
 
 # ER_ALTER_OPERATION_NOT_SUPPORTED and ER_ALTER_OPERATION_NOT_SUPPORTED_REASON
 NOT_IN_PLACE = (1845, 1846)

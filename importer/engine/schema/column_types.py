@@ -4,11 +4,9 @@ No other module compares the name of a type. Other packages look up their rules 
 and load/readback/value_equality.py have one table each.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from functools import lru_cache
-
-from importer.engine.values import dataclass
 
 SINGLE_BYTES = 4
 

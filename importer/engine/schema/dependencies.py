@@ -4,6 +4,7 @@ A write mode either keeps them or refuses the table.
 """
 
 import re
+from dataclasses import dataclass
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -11,7 +12,6 @@ from MySQLdb.constants import ER
 from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_table
 from importer.engine.schema.table import NEXT_NUMBER
-from importer.engine.values import dataclass
 
 # Each query returns one name a row. Its arguments are the table's schema and name, except where a comment says else.
 _FOREIGN_KEYS = (

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import xxhash
@@ -10,7 +11,6 @@ from importer.engine.mysql.connection import Connection, execute, fetch_all, fet
 from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.introspection import show_everything
 from importer.engine.schema.table import NEXT_NUMBER, Key, Table
-from importer.engine.values import dataclass
 
 # SHOW CREATE TABLE has each key and each constraint on one line; line ends in comments are escaped.
 _NAME = r"`((?:[^`]|``)+)`"

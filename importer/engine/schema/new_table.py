@@ -4,7 +4,7 @@ mapping/new_table/ suggests it from the sample, validation/type_widening.py chec
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.quoting import quote_name
@@ -19,7 +19,6 @@ from importer.engine.schema.row_size import (
 )
 from importer.engine.schema.table import Column, Key, Table
 from importer.engine.schema.type_inference import check_type
-from importer.engine.values import dataclass
 
 # The character set of new texts: it has every character.
 CHARSET = "utf8mb4"

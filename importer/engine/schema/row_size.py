@@ -4,10 +4,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from importer.engine.errors import Problem
 from importer.engine.schema.column_types import PLAIN, Family, column_type
-from importer.engine.values import dataclass
 
 # Bytes of a row without the contents of its TEXT and BLOB columns (manual, Limits on Table Column Count and Row Size).
 LARGEST_ROW = 65_535

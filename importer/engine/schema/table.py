@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -17,7 +18,6 @@ from importer.engine.mysql.sign_in.own_tables import refuse_table
 from importer.engine.schema.column_names import may_exist
 from importer.engine.schema.column_types import ColumnType, column_type, name_of
 from importer.engine.schema.introspection import show_everything
-from importer.engine.values import dataclass
 
 # Escapes in the member lists of information_schema; after a backslash other characters stand for themselves.
 _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}

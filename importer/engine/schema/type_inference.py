@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 
 from importer.engine.errors import Problem
 from importer.engine.schema.column_types import COLUMN_TYPES, TINY, Creatable, Family, column_type, creatable_names
-from importer.engine.values import dataclass
 
 # Kinds of values, the narrowest first. Each kind includes the kinds before it in its tuple.
 NUMBERS = ("whole", "decimal", "float", "text")

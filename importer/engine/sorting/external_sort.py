@@ -9,6 +9,7 @@ record stays the last if it has no line end. Blank lines that are not records ar
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import IO
@@ -26,7 +27,6 @@ from importer.engine.source.records.boundary.state_machine import RecordWalk
 from importer.engine.source.records.boundary.stray_quotes import STRAY, UNCLOSED, MalformedRecord
 from importer.engine.source.records.malformed import unreadable_record
 from importer.engine.units import MIB
-from importer.engine.values import dataclass
 
 ROWS_AT_ONCE = 8192
 

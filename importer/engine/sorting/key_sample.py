@@ -1,6 +1,7 @@
 """Samples a file's keys: for the borders of equal shares, and to tell whether the file is in order."""
 
 import re
+from dataclasses import dataclass
 
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.arrays import Keys, Mask, np
@@ -9,7 +10,6 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
-from importer.engine.values import dataclass
 
 WINDOWS = 64
 WINDOW_BYTES = 32 * 1024

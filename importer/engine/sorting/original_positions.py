@@ -7,12 +7,12 @@ number in bytes.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from importer.engine.errors import SourceChanged, SourceMissing
 from importer.engine.source.arrays import Offsets, np
 from importer.engine.source.byte_source import Readable, RemoteCopy, open_source, read_at, size_of
-from importer.engine.values import dataclass
 
 SUFFIX = ".places"
 ROW, LINE, OFFSET = range(3)

@@ -3,6 +3,7 @@
 import struct
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,7 +14,6 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.boundary.lines import line_end_positions
-from importer.engine.values import dataclass
 
 LENGTH, LENGTH_BYTES = "uint32", 4
 # The head of each run in a bucket: the number of its records, and their size in bytes.

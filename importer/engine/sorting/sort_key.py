@@ -5,6 +5,7 @@ it. So texts are compared by their first TEXT_BYTES bytes only, without case, fo
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.errors import Problem
@@ -19,7 +20,6 @@ from importer.engine.source.records.fields import fields
 from importer.engine.source.records.large_values import shown_values
 from importer.engine.validation.cell_batch import PADDING, Page
 from importer.engine.validation.record_layout import lay_out
-from importer.engine.values import dataclass
 
 TEXT_BYTES = 32
 # Columns after this many bytes of key no longer matter for which page a row goes to.

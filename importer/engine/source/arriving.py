@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import Readable, open_source
-from importer.engine.values import dataclass
 
 
 class NotArrived(SourceProblem):

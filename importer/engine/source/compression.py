@@ -4,6 +4,7 @@ import bz2
 import lzma
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from isal import igzip_lib
@@ -12,7 +13,6 @@ from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.units import human_bytes
-from importer.engine.values import dataclass
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from importer.engine.source.dialect import escape_mark
-from importer.engine.values import dataclass
 
 # The most lines of a kind whose text is kept.
 MOST_LINES_SHOWN = 10

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source import encodings
@@ -16,7 +17,6 @@ from importer.engine.source.file_signature import refuse_other_kinds
 from importer.engine.source.formats import copy_records
 from importer.engine.source.formats.contents import Contents, temporary_file
 from importer.engine.source.formats.registry import FORMATS, detect_format
-from importer.engine.values import dataclass
 
 # The first bytes, which show whether a file is a tar archive.
 TAR_BYTES = 512

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
-from importer.engine.values import dataclass
 
 LONGEST_DELIMITER = 10  # characters
 ANY_LINE_END = "any"

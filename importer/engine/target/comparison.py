@@ -5,7 +5,7 @@ Values are compared as the server stores them: keys by the column's collation, a
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from importer.engine.mysql.quoting import quote_name, quote_table
@@ -24,7 +24,6 @@ from importer.engine.target.staging import (
     place_clauses,
     staging_name,
 )
-from importer.engine.values import dataclass
 
 # Rows that are read stay locked until the end of the transaction: what was compared is what is changed.
 ISOLATION = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"

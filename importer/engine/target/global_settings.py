@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -23,7 +24,6 @@ from importer.engine.mysql.variables.variable import Value
 from importer.engine.schema.table import has_table
 from importer.engine.target.privileges import account
 from importer.engine.target.temporary_changes import DeferralRefused
-from importer.engine.values import dataclass
 
 TABLE = "millrace_variables"
 CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (

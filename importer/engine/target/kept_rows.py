@@ -5,6 +5,7 @@ So a row that somebody has changed since is told from one that is as the import 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 from importer.engine.errors import TargetProblem
@@ -12,7 +13,6 @@ from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.table import Column, Table
 from importer.engine.target.comparison import difference_of
 from importer.engine.target.staging import KEY, ROW, STATE, Staged, backup_name
-from importer.engine.values import dataclass
 
 # Added to the Kept of a row that somebody has changed since, when the change is taken back.
 BY_OTHERS = 4

@@ -6,6 +6,7 @@ table that was copied, so that a scratch table can be dropped even if no applica
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 import MySQLdb
 
@@ -17,7 +18,6 @@ from importer.engine.schema.indexes import ForeignKey, foreign_keys, show_create
 from importer.engine.schema.introspection import show_everything
 from importer.engine.schema.new_table import partitioning
 from importer.engine.schema.table import Table, has_table
-from importer.engine.values import dataclass
 
 TABLE = "millrace_lab"
 PREFIX = "millrace_lab_"

@@ -4,7 +4,7 @@ The job's key is part of its name, so that no two jobs share a staging table.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import MySQLdb
@@ -17,7 +17,6 @@ from importer.engine.schema.dependencies import TableDependencies, read_checks
 from importer.engine.schema.indexes import KeyDefinition, definition_besides_keys, drop_statement
 from importer.engine.schema.table import Column, Table, read_digest, read_table
 from importer.engine.target import write_modes
-from importer.engine.values import dataclass
 
 # Columns with the position of a staged row in the file: its chunk, and a number that grows within the chunk. They are
 # in the SET clause of every chunk's statement; the loading session has the variable. UUID_SHORT() grows by one for each

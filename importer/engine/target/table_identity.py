@@ -5,10 +5,11 @@ which an account sees with the PROCESS privilege only. Every ALTER gives it anot
 (server-behaviour.md, The identity of a table).
 """
 
+from dataclasses import dataclass
+
 import MySQLdb
 
 from importer.engine.mysql.connection import Connection, fetch_all
-from importer.engine.values import dataclass
 
 # MySQL's table, and MariaDB's. Both name a table as the server's file system does, with @ before special characters.
 _NUMBERS = ("INNODB_TABLES", "INNODB_SYS_TABLES")

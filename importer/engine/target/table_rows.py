@@ -1,12 +1,12 @@
 """Reads a few rows of a table as they stand now, within a time and a size, for people to look at."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name, quote_table, quote_text
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table, read_table
-from importer.engine.values import dataclass
 
 MOST_COLUMNS = 50
 LONGEST, LONGEST_BYTES = 100, 32  # characters and bytes of a value

@@ -1,6 +1,7 @@
 """Takes back what an import has changed, from the rows that it has kept: in one transaction, exactly once."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import MySQLdb
 
@@ -12,7 +13,6 @@ from importer.engine.schema.table import Column, Table, existing_tables, read_ta
 from importer.engine.target.comparison import ISOLATION
 from importer.engine.target.kept_rows import BY_OTHERS, TAKEN_BACK, Kept, KeptRows
 from importer.engine.target.staging import Staged, backup_name, execute_again
-from importer.engine.values import dataclass
 
 # A transaction sends nothing until it is done.
 READ_TIMEOUT = 12 * 3600  # seconds

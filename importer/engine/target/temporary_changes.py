@@ -7,7 +7,7 @@ application's own data is lost.
 
 import json
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import MySQLdb
@@ -23,7 +23,6 @@ from importer.engine.schema.alter_table import OnDdlProgress
 from importer.engine.schema.indexes import ForeignKey, KeyDefinition, Kind
 from importer.engine.schema.table import has_table
 from importer.engine.stored import from_json, to_json
-from importer.engine.values import dataclass
 
 TABLE = "millrace_arrangement"
 

@@ -1,12 +1,11 @@
 """The budget of a lab in time, rows and disk space, and whether the next trial fits into it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from statistics import median
 
 from importer.engine.errors import Problem
 from importer.engine.units import GIB
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

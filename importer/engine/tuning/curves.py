@@ -1,11 +1,11 @@
 """The effect of one setting while all others stay the same: curves over its values, and their knee. Numbers only."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from importer.engine.tuning.grid import Settings, Value
 from importer.engine.tuning.ranking import Measured
-from importer.engine.values import dataclass
 
 # A point that reaches this share of the best median of its curve is as good as the best.
 KNEE = 0.97

@@ -1,7 +1,7 @@
 """The grid of a lab: names of options, each with the values to try, and the meaningful combinations of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from importer.engine.errors import Problem
@@ -10,7 +10,6 @@ from importer.engine.plan.option_kinds import display
 from importer.engine.plan.option_specs import OPTIONS, named
 from importer.engine.plan.options import Options
 from importer.engine.units import MIB, human_bytes
-from importer.engine.values import dataclass
 
 Value = int | str | bool | None
 Settings = dict[str, Value]

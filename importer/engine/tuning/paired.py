@@ -8,11 +8,10 @@ is all that the test assumes. (Hollander, Wolfe, Chicken: Nonparametric Statisti
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import exp, log
 from statistics import median
-
-from importer.engine.values import dataclass
 
 # The least coverage of an interval that has enough rounds for it, and the largest probability of an order by chance.
 LEVEL, MEDIUM = 0.9, 0.05

@@ -5,10 +5,10 @@ medians, the middle half of the runs, and for two combinations the ratios within
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from statistics import median, quantiles
 
 from importer.engine.tuning.paired import LEAST_ROUNDS, MEDIUM, Ratio, chance, interval, log_ratios
-from importer.engine.values import dataclass
 
 # Largest probability of the order by chance for high confidence; MEDIUM for medium. Seven rounds can reach it.
 HIGH = 0.01

@@ -1,11 +1,11 @@
 """The recommendation of a lab in words, with evidence and confidence. Pure: computed from settings and numbers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from importer.engine.tuning.grid import Settings, words
 from importer.engine.tuning.paired import LEAST_ROUNDS, Ratio, chance
 from importer.engine.tuning.ranking import Measured, Ranked, confidence, rank
-from importer.engine.values import dataclass
 
 # From this number of combinations on, the best one looks better than it is.
 MANY = 6

@@ -1,6 +1,7 @@
 """Writes the sample of a file that a lab loads in each trial: the first rows, or evenly spaced ranges of the file."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import IO
 
 from importer.engine.errors import Problem
@@ -9,7 +10,6 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, blocks, end_of_records, pieces
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 # The number of ranges of a sample by share. Ranges cover files whose content changes from part to part.
 RANGES = 20

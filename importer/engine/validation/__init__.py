@@ -8,7 +8,7 @@ server refuses, so that they are not sent.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.mapping.columns import ColumnMapping
@@ -21,7 +21,6 @@ from importer.engine.validation.converted_rules import FieldCheck
 from importer.engine.validation.field_check import CellRule
 from importer.engine.validation.findings import BlockFindings
 from importer.engine.validation.validator import Validator
-from importer.engine.values import dataclass
 
 __all__ = ["BlockFindings", "FieldCheck", "ValidationRules"]
 

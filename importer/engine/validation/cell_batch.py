@@ -1,11 +1,10 @@
 """Operations on many cells of a block at once: their positions, the bytes that are no digits, words of eight bytes."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from importer.engine.source.arrays import ByteArray, Mask, Offsets, Words, np
-from importer.engine.values import dataclass
 
 if TYPE_CHECKING:
     import numpy.typing as npt

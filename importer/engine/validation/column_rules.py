@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from importer.engine.schema.column_types import ColumnType, Family, column_type
@@ -11,7 +12,6 @@ from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint, 
 from importer.engine.validation.types.temporal import Clock, Day, Moment, Year
 from importer.engine.validation.types.texts import Bits, Bytes, Geometry, Members, Text
 from importer.engine.validation.verdict import ColumnRule
-from importer.engine.values import dataclass
 
 _ARGUMENTS = re.compile(r"\w+(?:\((?P<arguments>.*)\))?(?P<rest>[^)]*)", re.DOTALL)
 

@@ -1,6 +1,6 @@
 """Finds the rule for the values of a field after the mapping has converted them: no conversion skips a check."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.engine.mapping.columns import ColumnMapping, Lookup, ValueList
 from importer.engine.mapping.transforms import TRANSFORMS
@@ -15,7 +15,6 @@ from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint
 from importer.engine.validation.types.temporal import Clock, Moment
 from importer.engine.validation.types.texts import Bytes, Text
 from importer.engine.validation.verdict import ColumnRule
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ An unusual value is not necessarily wrong: the Validator examines it.
 
 import ctypes
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
@@ -22,7 +23,6 @@ from importer.engine.validation.types.temporal import Clock, Day, Moment, Year
 from importer.engine.validation.types.temporal_batch import MOST_FRACTION
 from importer.engine.validation.types.texts import MANY_MEMBERS, Bytes, Members, Text
 from importer.engine.validation.verdict import ColumnRule
-from importer.engine.values import dataclass
 
 LONGEST_WORD = 255  # bytes
 # Characters of numbers. As a delimiter, quote or escape they would be read as part of a number.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,6 @@ from importer.engine.validation.verdict import (
     Verdict,
     refused,
 )
-from importer.engine.values import dataclass
 
 NULL = refused(NULL_REFUSED, "The value is NULL, which the column does not take.")
 NULL_WORD = refused("NULL", "The unquoted word NULL would become SQL's NULL; quote it, or make it a NULL marker.")

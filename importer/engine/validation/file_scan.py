@@ -3,13 +3,13 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, read_exactly
 from importer.engine.source.records.fields import records, values
-from importer.engine.values import dataclass
 
 Row = Sequence[str | None]
 

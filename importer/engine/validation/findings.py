@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from importer.engine.source.arrays import np
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation.verdict import Level, Verdict
-from importer.engine.values import dataclass
 
 
 @dataclass

@@ -4,12 +4,13 @@ A layout exists only if every quote opens or closes a field (as in source/record
 precedes a delimiter, quote, escape or line end. Otherwise the records are read one by one.
 """
 
+from dataclasses import dataclass
+
 from importer.engine.source.arrays import ByteArray, Mask, Offsets, np
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.boundaries import ListedEnds
 from importer.engine.validation.cell_batch import PADDING, Cells, Page
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

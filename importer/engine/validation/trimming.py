@@ -1,12 +1,12 @@
 """The trimming that a mapping asks for, as validation applies it before a value is checked."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.source.arrays import Mask, np
 from importer.engine.source.encodings import UTF8
 from importer.engine.validation.cell_batch import Cells
-from importer.engine.values import dataclass
 
 _ASCII_BLANKS = b" \t"
 

@@ -8,7 +8,7 @@ that are no number or no date do not make a text of a column of numbers or dates
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from importer.engine.errors import BadRow, Problem, RowsRefused
@@ -29,7 +29,6 @@ from importer.engine.validation.converted_rules import FieldCheck
 from importer.engine.validation.fast_path import FastPath
 from importer.engine.validation.field_check import CellRule
 from importer.engine.validation.file_scan import FileScan, Row
-from importer.engine.values import dataclass
 
 # Bad values of a column whose lines are known.
 MOST_NAMED = 20

@@ -4,6 +4,7 @@ An import leaves them to the server, whose expression refuses them. The page of 
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from importer.engine.mapping.date_formats import is_moment
 from importer.engine.mapping.transforms import TRANSFORMS
@@ -16,7 +17,6 @@ from importer.engine.validation.converted_rules import FieldCheck
 from importer.engine.validation.field_check import CellRule
 from importer.engine.validation.record_layout import lay_out
 from importer.engine.validation.verdict import NOT_A_VALUE
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ has none or if they are few.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -24,7 +24,6 @@ from importer.engine.validation.field_check import NULL_WORD, CellRule
 from importer.engine.validation.findings import BlockFindings, FindingsBuilder
 from importer.engine.validation.record_layout import Layout, lay_out
 from importer.engine.validation.verdict import TOO_FEW, TOO_MANY, Verdict
-from importer.engine.values import dataclass
 
 # The scan decides about the unusual cells of a block if there are at most this many; a block with more is suspicious.
 FEW = 1000

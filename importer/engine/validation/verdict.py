@@ -1,11 +1,11 @@
 """Verdicts about one value (refused, rounded, stored with a remark of the server), and the rules that give them."""
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, runtime_checkable
 
 from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.validation.cell_batch import Cells
-from importer.engine.values import dataclass
 
 # Manual, Server Error Message Reference.
 NOT_A_VALUE = "1366"  # ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: not even the beginning can be read

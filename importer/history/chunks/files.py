@@ -1,11 +1,10 @@
 """The files of an import of several, each with its rows and its own equation."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Q, Sum
 
-from importer.engine.values import dataclass
 from importer.models import Chunk, ImportJob, JobRecord
 from importer.models.job import COMMITTED_ROWS
 

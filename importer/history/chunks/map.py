@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.db.models import Case, Count, F, IntegerField, Max, Q, Sum, Value, When
 
-from importer.engine.values import dataclass
 from importer.history.chunks.unix_seconds import UnixSeconds
 from importer.models import Chunk, ImportJob, JobRecord
 

@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple
-
-from importer.engine.values import dataclass
 
 MOST_STEPS = 600
 

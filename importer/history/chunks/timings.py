@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from heapq import nlargest
 from statistics import median
 from typing import Any
 
-from importer.engine.values import dataclass
 from importer.history.chunks.map import count
 from importer.history.facts import PHASES
 from importer.models import Chunk, ImportJob, JobRecord

@@ -1,6 +1,7 @@
 """Whether the table would take a fix of a rejected row, and the outcome in the import that took it."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from importer.engine.feed.chunk_source import ChunkSource
@@ -8,7 +9,6 @@ from importer.engine.load.rejects.fixes import fixed_record
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 from importer.engine.validation import ValidationRules
-from importer.engine.values import dataclass
 from importer.jobs.actions.fixes import Fixes
 from importer.jobs.rejects.rows import Place, RejectedRecord, rows
 from importer.models import ImportJob

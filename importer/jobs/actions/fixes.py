@@ -5,7 +5,7 @@ A row that an import has taken is never offered again, to nobody: it could be in
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -16,7 +16,6 @@ from importer.engine.load.rejects.fixes import RejectedCell, cells, fixed_record
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.source.records.refused import is_marked
 from importer.engine.target.write_modes import CHANGING
-from importer.engine.values import dataclass
 from importer.jobs.actions.again import options_again, request_of
 from importer.jobs.actions.commands import create, start
 from importer.jobs.rejects import downloads, origin

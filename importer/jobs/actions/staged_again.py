@@ -1,12 +1,11 @@
 """What a retry does with rows that are staged and compared already."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.target import comparison
-from importer.engine.values import dataclass
 from importer.jobs.steps.staging import kept_rows
 from importer.jobs.transitions import Staging
 from importer.models import ImportJob

@@ -11,6 +11,7 @@ import io
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePath
 from uuid import uuid4
@@ -28,7 +29,6 @@ from importer.engine.source.chunks.joined import JoinedFile, line_end_of
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats import registry
 from importer.engine.source.records.blocks import read_exactly
-from importer.engine.values import dataclass
 from importer.jobs.rejects.corrected import STAND_IN
 from importer.jobs.rejects.storage import (
     RejectsInStore,

@@ -6,6 +6,7 @@ wanted are not read. A row is named by its chunk and its place, from 0, among th
 
 import csv
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import TextIO
 
@@ -13,7 +14,6 @@ from django.db.models import QuerySet
 
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.engine.source.records.record_stream import whole_records
-from importer.engine.values import dataclass
 from importer.jobs.rejects.counts import OTHERS, by_reason
 from importer.jobs.rejects.storage import opened, opened_as_text
 from importer.models import Chunk, ImportJob

@@ -9,6 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -18,7 +19,6 @@ from django.conf import settings
 
 from importer.engine.load.chunk_load import RejectStorage
 from importer.engine.source.byte_source import as_file
-from importer.engine.values import dataclass
 from importer.models import ImportJob
 from importer.sources.store.file_store import FileStore, NotInStore, file_store
 

@@ -1,10 +1,9 @@
 """The hosts of a job: those that do not see its file, and those that have read it."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from django.db import transaction
 
-from importer.engine.values import dataclass
 from importer.jobs.transitions import lock, touch
 from importer.models import ImportJob
 

@@ -7,10 +7,9 @@ callers read the state from the database, and claim there by compare and set.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.engine.plan.option_specs import HIGH, LOW, NORMAL
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Runs of chunks: claims, leases and results."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -16,7 +16,6 @@ from importer.engine.load.outcome import Outcome
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.units import MIB
-from importer.engine.values import dataclass
 from importer.history import totals
 from importer.jobs import approval
 from importer.jobs.bulk import update_each

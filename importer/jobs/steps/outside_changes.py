@@ -6,12 +6,11 @@ here alone. Of the table: rows that other sessions added or deleted (engine/load
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from importer.engine.errors import Problem
 from importer.engine.load import verify
-from importer.engine.values import dataclass
 from importer.models import ImportJob, SourceFile
 from importer.sources.in_place import version_of
 from importer.sources.upload_storage import fingerprint

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.management.apply.difference import ADD, CHANGE, DELETE, Change, FieldChange, differences
 from importer.management.apply.kinds.kind import Kind, Wish
 from importer.management.apply.kinds.kinds import KINDS

@@ -2,10 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from importer.engine.values import dataclass
 
 LONGEST_SHOWN = 70  # characters of a value
 ADD, CHANGE, DELETE = "add", "change", "delete"

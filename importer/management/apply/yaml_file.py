@@ -7,12 +7,11 @@ secrets are references, and nothing that may be a secret is in a message.
 import re
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.management.argument_types import from_environment
 from importer.management.terminal.near_words import near
 

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
@@ -10,7 +11,6 @@ from django.db import connection
 from django.utils import timezone
 
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.management.backup import database
 from importer.management.backup.archive import (
     ENCRYPTION_KEYS,

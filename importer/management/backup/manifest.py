@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 
 FORMAT = 1
 NAME = "manifest.json"

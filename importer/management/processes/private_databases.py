@@ -5,12 +5,11 @@ import shutil
 import subprocess
 import tempfile
 from abc import abstractmethod
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import MySQLdb
 
-from importer.engine.values import dataclass
 from importer.management.processes.private_servers import PrivateServer, ServerDidNotStart, free_port
 
 

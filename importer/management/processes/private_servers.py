@@ -6,14 +6,13 @@ import socket
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import redis
 
 from config.environment import close_to_others, private_folder
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 
 START_TIMEOUT = 60  # seconds
 PRIVATE = 0o077  # the umask: files of 0600, folders of 0700

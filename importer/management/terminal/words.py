@@ -4,12 +4,12 @@ Nothing here imports Django: `millrace --help` prints these declarations and end
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from config.contracts.documents import PROBLEM
 from config.plain_text import undecoded
 from importer.engine.errors import Problem, WrongUsage, problem_values
-from importer.engine.values import dataclass
 
 PROGRAM = "millrace"
 FLAG = "--json"

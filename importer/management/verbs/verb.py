@@ -2,10 +2,10 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.management.terminal.output import Output
 
 Json = dict[str, Any]

@@ -1,10 +1,9 @@
 """An attempt of an import: what it was to do, what it did, and how long that took."""
 
-from dataclasses import astuple, fields
+from dataclasses import astuple, dataclass, fields
 
 from django.db import models
 
-from importer.engine.values import dataclass
 from importer.models.job.job import ImportJob
 
 

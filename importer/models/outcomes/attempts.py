@@ -4,13 +4,12 @@ A retry stores the attempt that it follows. Time in which nobody worked, such as
 is in no attempt. Pages, history, commands and notifications take seconds and rates from here only.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
-from importer.engine.values import dataclass
 from importer.models.chunk import Chunk
 from importer.models.job import Attempt, ImportJob, PhaseSeconds
 from importer.models.outcomes import outcome, phases

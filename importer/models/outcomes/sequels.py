@@ -4,11 +4,11 @@ Home, lists, pages, messages, commands and the API ask here. An outcome without 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Case, Max, OuterRef, Q, Subquery, When
 
-from importer.engine.values import dataclass
 from importer.models.job import ImportJob
 from importer.models.outcomes import COMPLETE_IMPORTS, outcome, outcome_words
 from importer.models.outcomes.looks import NO_NEW_FILE, THEN

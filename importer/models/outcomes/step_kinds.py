@@ -1,6 +1,7 @@
 """The steps of an import that workers take, each declared once."""
 
-from importer.engine.values import dataclass
+from dataclasses import dataclass
+
 from importer.models.job import ImportJob
 
 JobStep = ImportJob.Step

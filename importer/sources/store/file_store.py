@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Container, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Any
 from django.conf import settings
 
 from importer.engine.errors import NoConnection, SourceProblem
-from importer.engine.values import dataclass
 from importer.sources.store.multipart import put_file
 from importer.sources.store.object_ranges import ObjectRanges, ObjectVersion
 from importer.sources.store.presigned_upload import PresignedUpload

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from importer.engine.units import MIB
-from importer.engine.values import dataclass
 
 PART_BYTES = 16 * MIB  # at least 5 MiB (S3 API, UploadPart)
 MOST_PARTS = 10_000  # S3 API, multipart upload limits

@@ -6,11 +6,10 @@ Each range is requested with If-Match and the object's ETag, so that the request
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from importer.engine.units import MIB
-from importer.engine.values import dataclass
 
 # Bytes per request: the round trip takes as long as some megabytes. Two windows may be in memory.
 WINDOW = 2 * MIB

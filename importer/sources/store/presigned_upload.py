@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from importer.engine.errors import SourceProblem
-from importer.engine.values import dataclass
 from importer.sources.store.s3_errors import MISSING, code_of
 
 SIGNED_SECONDS = 3600  # a part that takes longer needs another URL

@@ -1,10 +1,8 @@
 """Where an S3 store answers, and who asks. Nothing here imports botocore before it is needed: it takes 20 MB."""
 
 import os
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

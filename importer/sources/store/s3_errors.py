@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
-from importer.engine.values import dataclass
 
 log = logging.getLogger(__name__)
 

@@ -1,9 +1,9 @@
 """Reads a file of the store."""
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from importer.engine.source.byte_source import Readable
-from importer.engine.values import dataclass
 from importer.sources.store.file_store import require_store
 
 

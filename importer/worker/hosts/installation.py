@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import redis
 from django.conf import settings
 
-from importer.engine.values import dataclass
 from importer.sources.room import Disk, fullest_disk
 from importer.sources.store.file_store import file_store
 from importer.worker.hosts import presence

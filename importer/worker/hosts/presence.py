@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from django.conf import settings
@@ -15,7 +15,6 @@ from config.version import VERSION
 from importer.engine.plan import stored_plan
 from importer.engine.plan.stored_plan import FIRST_FORMAT
 from importer.engine.stored import from_json
-from importer.engine.values import dataclass
 from importer.queue import connection, is_running
 from importer.worker import shutdown
 from importer.worker.live_progress import redis_read_errors

@@ -6,7 +6,7 @@ transactions: whether it has happened is decided by which tables exist, so every
 
 import re
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,6 @@ from importer.engine.target.staging import Staged, execute_again, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
 from importer.engine.target.table_identity import read_identity
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 if TYPE_CHECKING:
     from importer.engine.load.finish.keeping import Keeper

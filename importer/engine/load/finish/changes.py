@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import MySQLdb
@@ -17,7 +18,6 @@ from importer.engine.plan import guards
 from importer.engine.target.comparison import Comparison
 from importer.engine.target.staging import Staged
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 if TYPE_CHECKING:
     from importer.engine.load.finish.keeping import Keeper

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Self
 
 from importer.engine.errors import TargetProblem
@@ -13,7 +14,6 @@ from importer.engine.target.comparison import Comparison, State
 from importer.engine.target.kept_rows import Kept, KeptRows
 from importer.engine.target.staging import Staged, execute_again, staging_name
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 # Runs of new numbers that one statement keeps.
 RUNS_AT_ONCE = 500

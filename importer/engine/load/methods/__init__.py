@@ -7,9 +7,9 @@ Each has `statement(...)`, the SQL that the plan shows; `replacing(statement)`, 
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from importer.engine.mysql.connection import MAX_ERROR_COUNT, Connection, Feed, LoaderConnection
-from importer.engine.values import dataclass
 
 _INFO = re.compile(r"Records: (\d+)\s+Deleted: (\d+)\s+Skipped: (\d+)\s+Warnings: (\d+)")
 

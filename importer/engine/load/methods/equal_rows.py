@@ -4,11 +4,10 @@ A row that meets one with its key is an update for the storage engine and increm
 are equal; the rows that are reported as deleted are only those that differ (server-behaviour.md, Equal rows).
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.engine.load.methods import Load, Report
 from importer.engine.mysql.connection import Connection, Feed, LoaderConnection, fetch_all
-from importer.engine.values import dataclass
 
 _UPDATES = "Handler_update"
 # Statements of triggers that may also increment Handler_update. Their own count tells whether there were any.

@@ -1,7 +1,7 @@
 """Renders the SQL that puts each field of a record into its column, for all methods."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
@@ -9,7 +9,6 @@ from importer.engine.mapping.expressions import expression, is_plain
 from importer.engine.mysql.connection import UTC, LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.table import Column, Table
-from importer.engine.values import dataclass
 
 # The text in the warning of a traced statement about each row, before the row's number (from 1).
 TRACE = "millrace row "

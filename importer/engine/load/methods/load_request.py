@@ -1,8 +1,9 @@
 """The values with which a method sends a feed."""
 
+from dataclasses import dataclass
+
 from importer.engine.plan.server_file import ServerFile
 from importer.engine.source.dialect import Dialect
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

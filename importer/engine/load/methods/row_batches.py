@@ -1,7 +1,7 @@
 """Groups the feed's records into runs and splits them into values as the server would, for the INSERT methods."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.mysql.connection import Feed
@@ -13,7 +13,6 @@ from importer.engine.source.records.fields import Record, records, sent_values
 from importer.engine.source.records.record_stream import whole_records
 from importer.engine.units import MIB
 from importer.engine.validation.record_layout import Layout, lay_out
-from importer.engine.values import dataclass
 
 NULL_WORD = b"NULL"
 # Bytes of the records of one statement. The statement and its parts are in memory at the same time.

@@ -1,12 +1,12 @@
 """The values from which a method renders its statement."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.plan.server_file import ServerFile
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ back value by value.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from importer.engine.mysql.quoting import quote_name
@@ -15,7 +15,6 @@ from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.schema.charsets import AS_UTF8, WITH_ASCII
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
-from importer.engine.values import dataclass
 
 # Bytes; row_digests.c has one byte for the length.
 LONGEST_MARKER = 255

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from importer.engine.feed.chunk_rows import ChunkRows
@@ -16,7 +16,6 @@ from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets
 from importer.engine.source.dialect import Dialect
 from importer.engine.units import MIB
-from importer.engine.values import dataclass
 
 # Bytes of a part. If the digests of a part differ, all of its rows are read back.
 PART = 2 * MIB

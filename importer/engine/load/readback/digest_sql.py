@@ -6,6 +6,7 @@ number of rows is compared too, so that a range with a row more or less is never
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import MySQLdb
 
@@ -19,7 +20,6 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import ComparedColumn, Readback
-from importer.engine.values import dataclass
 
 # A range is not read if the server expects more than this many times the rows of the file, and some more: it estimates.
 MOST_OTHERS = 3

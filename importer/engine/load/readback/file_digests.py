@@ -1,6 +1,7 @@
 """The digest of rows as the file has them, computed by native/src/digests/row_digests.c."""
 
 import ctypes
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from importer.engine.load.readback.canonical_forms import CanonicalForm, canonical_form
@@ -10,7 +11,6 @@ from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.delimiter_marks import DelimiterMarks
 from importer.engine.validation.fast_path import marks_of
-from importer.engine.values import dataclass
 
 # Bytes that the C code may read behind the data.
 PADDING = bytes(16)

@@ -1,6 +1,7 @@
 """Explains duplicate keys: the key's columns and values, and the earlier line of the file that has the same key."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
@@ -9,7 +10,6 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, blocks
 from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.fields import RecordPosition, fields
-from importer.engine.values import dataclass
 
 # The most bytes that are searched for earlier lines; takes about a second.
 MAX_SEARCHED_BYTES = 2**30

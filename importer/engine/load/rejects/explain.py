@@ -1,7 +1,7 @@
 """Explains the rows that were rejected or skipped: line, column, value and reason of each."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
@@ -18,7 +18,6 @@ from importer.engine.source.records.fields import LocatedRecord, fields
 from importer.engine.source.records.large_values import shown_values
 from importer.engine.source.records.row_error import LONGEST_SHOWN, RowError
 from importer.engine.validation.unreadable import Conversion
-from importer.engine.values import dataclass
 
 # By row (from 0): the prescreen's error, or the server's warning.
 RowProblems = Mapping[int, RowError | ServerWarning]

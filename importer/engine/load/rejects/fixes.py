@@ -4,6 +4,7 @@ The bytes of a field that nobody has changed stay as they are: its text may show
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from importer.engine.errors import Problem
 from importer.engine.source import encodings
@@ -11,7 +12,6 @@ from importer.engine.source.chunks.joined import line_end_of
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
 from importer.engine.source.records.boundary.patterns import field_patterns
 from importer.engine.source.records.fields import fields, records
-from importer.engine.values import dataclass
 
 # How a value is written where a backslash escapes every character (LOAD DATA, fields.py).
 _ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\0": r"\0", "\x1a": r"\Z"}

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from importer.engine.load.methods import Report
 from importer.engine.load.rejects.server_warnings import (
@@ -14,7 +14,6 @@ from importer.engine.load.rejects.server_warnings import (
     by_trace,
 )
 from importer.engine.source.records.row_error import RowError
-from importer.engine.values import dataclass
 
 WarningsByRow = Mapping[int, ServerWarning]
 

@@ -3,7 +3,7 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import itemgetter
 
 from importer.engine.feed.chunk_source import ChunkSource
@@ -12,7 +12,6 @@ from importer.engine.source.records.blocks import Block, blocks, read_exactly
 from importer.engine.source.records.malformed import find_flaws
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation import ValidationRules
-from importer.engine.values import dataclass
 
 
 @dataclass

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass  # noqa: TID251 (slots)
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 

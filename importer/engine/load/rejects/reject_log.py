@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from importer.engine import failpoints
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
@@ -19,7 +20,6 @@ from importer.engine.source.chunks.joined import line_end_of
 from importer.engine.source.records.row_error import RowError, shortened
 from importer.engine.units import count_of
 from importer.engine.validation.unreadable import conversions
-from importer.engine.values import dataclass
 
 # The most rows that a message names one by one; the others are counted.
 NAMED_ROWS = 20

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace  # noqa: TID251 (slots)
+from dataclasses import dataclass, replace
 
 from importer.engine.load.methods import ServerWarningRow
 from importer.engine.load.methods.field_expressions import TRACE

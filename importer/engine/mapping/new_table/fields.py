@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from importer.engine.mapping.columns import ColumnMapping
@@ -18,7 +18,6 @@ from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.profile.remembered import remembered
 from importer.engine.source.records.row_error import shortened
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 # Columns that hold any number, and any date, to find the readings of values by.
 _NUMBER = Column("", ANY_NUMBER, True, None, False, False)

@@ -1,11 +1,11 @@
 """Finds who holds the lock that an import's connection waits for, through everybody that waits in between."""
 
 import re
+from dataclasses import dataclass
 
 from importer.engine.mysql.diagnosis.cause import Evidence
 from importer.engine.mysql.diagnosis.sessions import MetadataLock, Session
 from importer.engine.mysql.diagnosis.snapshot import Snapshot
-from importer.engine.values import dataclass
 
 # For each requested lock of a table, the locks of other sessions that conflict with it (MySQL source, sql/mdl.cc, the
 # matrices of MDL_scoped_lock and MDL_object_lock).

@@ -1,12 +1,12 @@
 """A cause that an import waits or is slow, and what is said when it fits."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from importer.engine.mysql.diagnosis.counters import Counters
 from importer.engine.mysql.diagnosis.facts import Facts
 from importer.engine.mysql.diagnosis.sessions import Session
 from importer.engine.mysql.diagnosis.snapshot import Snapshot
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

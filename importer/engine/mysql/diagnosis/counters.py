@@ -1,10 +1,9 @@
 """A server's counters: what it counts of its own work, in one unit on MySQL and MariaDB."""
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 from importer.engine.mysql.connection import Connection, fetch_all
-from importer.engine.values import dataclass
 
 # For each counter the status variables, of which the first that the server has counts (manuals: MySQL, Server Status
 # Variables; MariaDB, Server Status Variables and InnoDB Status Variables).

@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-
-from importer.engine.values import dataclass
 
 _ERROR = re.compile(r"\(error (\d+)\)")
 

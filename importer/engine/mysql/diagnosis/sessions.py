@@ -1,14 +1,13 @@
 """Reads the connections of a server, their transactions, and who waits for whose lock."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine.mysql.connection import Connection, fetch_all
-from importer.engine.values import dataclass
 
 # Statements are shortened: they can be megabytes long.
 MOST_CHARACTERS = 1000

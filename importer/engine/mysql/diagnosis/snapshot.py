@@ -6,7 +6,7 @@ watch (importer/diagnosis/watch.py).
 
 import time
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import MySQLdb
@@ -24,7 +24,6 @@ from importer.engine.mysql.diagnosis.sessions import (
 )
 from importer.engine.mysql.server_info import MOST_DIGITS, is_loopback
 from importer.engine.mysql.waits import within
-from importer.engine.values import dataclass
 
 LOOK_SECONDS = 30.0  # for all that one look asks
 VARIABLES = (

@@ -4,8 +4,7 @@ docs/servers.md lists them (tests/engine/mysql/servers/test_page.py). To add one
 """
 
 from collections.abc import Iterable
-
-from importer.engine.values import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)

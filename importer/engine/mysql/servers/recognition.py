@@ -1,10 +1,10 @@
 """Tells the kind of a server from what it says of itself and from how it behaves at sign-in."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from importer.engine.mysql.servers import kinds
 from importer.engine.mysql.servers.kinds import Kind
-from importer.engine.values import dataclass
 
 # MariaDB before 11.0 adds this to its version at sign-in, for old replicas (MDEV-28910).
 REPLICATION_PREFIX = "5.5.5-"

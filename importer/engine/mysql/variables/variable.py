@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.server_info import Server
-from importer.engine.values import dataclass
 
 Value = int | str
 

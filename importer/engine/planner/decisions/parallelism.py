@@ -1,12 +1,13 @@
 """Decides the number of parallel chunks."""
 
+from dataclasses import dataclass
+
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions import network
 from importer.engine.planner.decisions.chunks import SMALLEST_CHUNK, requests_small_transactions
-from importer.engine.values import dataclass
 
 # If the server runs loads into a table one at a time, a second session reads, connects and commits in the meantime.
 WHERE_ONE_LOADS = 2

@@ -1,6 +1,6 @@
 """The sizes of the chunks of a scan: planner/decisions/chunks.py chooses them, scanner.py applies them."""
 
-from importer.engine.values import dataclass
+from dataclasses import dataclass
 
 # From one byte to a terabyte.
 _LONGEST_SHIFT = 40

@@ -8,7 +8,7 @@ that the scan and the load read as any other. No chunk has records of two files.
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from importer.engine.errors import SourceChanged, in_file
@@ -16,7 +16,6 @@ from importer.engine.source.byte_source import Readable, SourceLocation, open_so
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
 from importer.engine.source.records.field_order import in_order
-from importer.engine.values import dataclass
 
 # Files that one reader keeps open: the scan and a loader read on in one file for a long time.
 MOST_OPEN = 4

@@ -1,7 +1,7 @@
 """Divides a file into chunks of whole records in one pass: counts rows, checks records, computes digests."""
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import xxhash
@@ -12,7 +12,6 @@ from importer.engine.source.chunks.skipped_lines import NO_LINES, LineCounter, S
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
 from importer.engine.source.records.malformed import unreadable_record
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ the file.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from importer.engine.source import encodings
@@ -20,7 +20,6 @@ from importer.engine.source.records.boundary.boundaries import count_between
 from importer.engine.source.records.boundary.lines import ends_in_lf, line_ends
 from importer.engine.source.records.fields import records
 from importer.engine.source.records.no_records import kind_of
-from importer.engine.values import dataclass
 
 LONGEST_TEXT = 200  # characters of a line that are kept
 # More bytes than LONGEST_TEXT characters have in any encoding that is read.

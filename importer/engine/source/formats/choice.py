@@ -1,10 +1,10 @@
 """Chooses the part of a file that is read: a sheet, a table of a dump, a member of an archive."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from importer.engine.source.decisions import Answer, Decision, Standing
 from importer.engine.source.formats.header_names import match_names
-from importer.engine.values import dataclass
 
 MOST_SHOWN = 20
 

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -15,7 +16,6 @@ from importer.engine.source.byte_source import Readable, as_file, size_of
 from importer.engine.source.compression import DecompressionLimits, Piece, as_it_is, unpacking_limits
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.records.blocks import read_exactly
-from importer.engine.values import dataclass
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 
 from importer.engine.source.decisions import Decision, Standing, answer
-from importer.engine.values import dataclass
 
 MOST_FOOTER_LINES = 5
 _NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?")

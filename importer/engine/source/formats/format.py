@@ -1,7 +1,7 @@
 """What a format declares: how it is recognised, what it knows of a file, and how its records are converted."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -10,7 +10,6 @@ from importer.engine.source.compression import Piece
 from importer.engine.source.decisions import Decision
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
-from importer.engine.values import dataclass
 
 # The type of a field that the file states to be a text, whose length the values decide.
 ANY_TEXT = "*"

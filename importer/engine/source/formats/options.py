@@ -1,6 +1,7 @@
 """The options of formats: fields of Dialect that a user may state, each declared once with its flag and words."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.errors import SourceProblem
@@ -9,7 +10,6 @@ from importer.engine.source.formats.choice import MEMBER
 from importer.engine.source.formats.fixed_width import widths_text
 from importer.engine.source.formats.format import Format
 from importer.engine.source.formats.own_line_ends import line_start_of
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ DATA, "Field and Line Handling"): of a line, all before its start is left out. T
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ from importer.engine.source.formats.format import Format, Layout, Wanted
 from importer.engine.source.formats.header_names import header_decision
 from importer.engine.source.records.copy_escapes import ESCAPED, escaped, unescaped
 from importer.engine.source.records.refused import NO_START
-from importer.engine.values import dataclass
 
 LONGEST_MARK = 16  # characters
 RECORDS_LOOKED_AT = 1000

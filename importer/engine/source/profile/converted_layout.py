@@ -1,7 +1,7 @@
 """The layout of a file in another format than CSV: its format, encoding and fields, and the decisions about them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from importer.engine.source.arriving import ArrivingBytes, NotArrived
@@ -18,7 +18,6 @@ from importer.engine.source.formats.options import require_suitable, stated_for
 from importer.engine.source.formats.registry import FORMATS, NAMES, stated_format
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,13 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.decisions import Answer, Decision, Standing, answer, asked
 from importer.engine.source.decoding import SourceHead
 from importer.engine.source.encodings import UTF8, EncodingKind
-from importer.engine.values import dataclass
 
 # Control characters that are rare in a text of any encoding: all except tab, line ends, the old end-of-file mark, and
 # the characters that switch between character sets.

@@ -1,9 +1,9 @@
 """The columns that a file is expected to fill, as far as they help to read it. The caller knows the table."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from importer.engine.source.formats.header_names import match_names
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

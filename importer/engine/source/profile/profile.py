@@ -5,7 +5,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -42,7 +42,6 @@ from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
 from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.null_words import NULL_MARK, has_bare_mark
 from importer.engine.units import count_of, human_bytes
-from importer.engine.values import dataclass
 
 SAMPLE_ROWS = 1000
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import eq
 from typing import Any
@@ -14,7 +14,6 @@ from importer.engine.source.formats.header_names import match_names
 from importer.engine.source.records.boundary.boundaries import Ends, find_ends
 from importer.engine.source.records.fields import fields
 from importer.engine.source.records.no_records import find_no_records
-from importer.engine.values import dataclass
 
 RECORDS = 1000  # read at most for each reading
 HEADER_RECORDS = 20  # among the first of which the header is searched

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from importer.engine.errors import SourceChanged, SourceProblem
@@ -17,7 +17,6 @@ from importer.engine.source.records.blocks import blocks, end_of_contents, end_o
 from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
 from importer.engine.source.records.fields import fields
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 SAMPLE_BYTES = 1024 * 1024
 TAIL_BYTES = 64 * 1024

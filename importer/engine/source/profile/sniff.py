@@ -1,7 +1,7 @@
 """Detects a file's dialect and header from a sample, with the table in hand; each decision has its standing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,6 @@ from importer.engine.source.profile.quoting import as_the_server_writes, choose_
 from importer.engine.source.profile.readings import Readings, SampleReading
 from importer.engine.source.profile.sample import skipped_bytes
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 MARKS = ("quote", "escape", "delimiter", "comment", "line_end")
 # The other fields of Dialect that have a decision each.

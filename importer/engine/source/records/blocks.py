@@ -3,7 +3,7 @@
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.errors import SourceChanged, SourceProblem
@@ -30,7 +30,6 @@ from importer.engine.source.records.byte_scan import has_null_letters, scan_byte
 from importer.engine.source.records.fields import values
 from importer.engine.source.records.no_records import find_no_records
 from importer.engine.source.records.refused import refused_records
-from importer.engine.values import dataclass
 
 # Small enough for a block's arrays to stay in the second-level cache, large enough to hide the fixed cost of some 200
 # calls into numpy (measured: 256 KiB takes 1.15 times as long, 1 MiB takes as long).

@@ -4,11 +4,11 @@ In one pass in C (native/src/byte_scan.c), in several passes without the library
 """
 
 import ctypes
+from dataclasses import dataclass
 
 from importer.engine.native import loader
 from importer.engine.source.arrays import np
 from importer.engine.source.records.boundary.lines import NUMPY_BYTES, line_ends
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.boundaries import first_record
 from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.boundary.patterns import field_patterns
-from importer.engine.values import dataclass
 
 # As unescape() in sql/sql_load.cc; any other escaped byte stands for itself.
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"0": b"\0", b"Z": b"\x1a"}

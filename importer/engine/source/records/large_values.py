@@ -2,13 +2,13 @@
 
 import codecs
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.patterns import FieldPatterns, field_patterns
 from importer.engine.source.records.fields import decode_special
 from importer.engine.units import MIB
-from importer.engine.values import dataclass
 
 # Bytes; a record above this size should not be in memory several times.
 OVERSIZED_BYTES = MIB

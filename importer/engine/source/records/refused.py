@@ -6,12 +6,12 @@ even where nobody looks for marks. No value of a copy looks like a mark (copy_es
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends
 from importer.engine.source.records.boundary.stray_quotes import MalformedRecord
 from importer.engine.source.records.copy_escapes import unescaped
-from importer.engine.values import dataclass
 
 _BEGIN, _BETWEEN = b"\\!", b"|"
 _PARTS = 4

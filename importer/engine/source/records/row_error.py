@@ -1,6 +1,6 @@
 """An error in a record, found before it is sent or by the server."""
 
-from dataclasses import dataclass  # noqa: TID251 (slots)
+from dataclasses import dataclass
 
 # Characters of a value that are shown; and bytes that contain at least one character more, to recognise a longer value.
 LONGEST_VALUE = 1000

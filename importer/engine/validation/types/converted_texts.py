@@ -1,12 +1,12 @@
 """Texts that a transform without a pattern of its own converts before the column takes them."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from importer.engine.source.arrays import Offsets, np
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.verdict import ColumnRule, Verdict
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

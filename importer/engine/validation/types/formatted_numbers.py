@@ -1,6 +1,7 @@
 """Numbers that transforms convert for a column of decimals: checks whether the column loses digits."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 from importer.engine.mapping.transforms import TRANSFORMS, number_reader
@@ -9,7 +10,6 @@ from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.validation.cell_batch import LONGEST, Cells
 from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint
 from importer.engine.validation.verdict import Verdict
-from importer.engine.values import dataclass
 
 # The whole part of a grouped number ends in this many digits after the last separator.
 _GROUP = 3

@@ -1,11 +1,12 @@
 """Dates and times that a date format of the mapping reads: what their column would drop without a warning."""
 
+from dataclasses import dataclass
+
 from importer.engine.mapping.date_formats import CLOCK, has_clock, parts_of
 from importer.engine.source.arrays import Offsets, np
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.temporal import LOST_PART, TIME_OF_DAY
 from importer.engine.validation.verdict import Verdict, refused, rounded
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Hexadecimal digits for a column of a fixed number of bytes, which fills up shorter values."""
 
+from dataclasses import dataclass
+
 from importer.engine.source.arrays import Offsets, np
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.texts import Bytes
 from importer.engine.validation.verdict import Verdict
-from importer.engine.values import dataclass
 
 # The transforms that read such digits.
 HEX_DIGITS = ("hex", "uuid")

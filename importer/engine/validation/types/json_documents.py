@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -17,7 +18,6 @@ from importer.engine.source.arrays import Offsets, np
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.numbers import parse, reads_the_same
 from importer.engine.validation.verdict import BAD_JSON, JSON_TOO_DEEP, LONG_JSON_NAME, Verdict, refused, rounded
-from importer.engine.values import dataclass
 
 # Manual, The JSON Data Type; server-behaviour.md. All measured.
 DEEPEST = 100  # nested arrays and objects

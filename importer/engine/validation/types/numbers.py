@@ -3,6 +3,7 @@
 import re
 import struct
 import sys
+from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
 from functools import cache
 
@@ -18,7 +19,6 @@ from importer.engine.validation.verdict import (
     rounded,
     spaces_after,
 )
-from importer.engine.values import dataclass
 
 # A number as the servers read it: leading spaces, and on MySQL also trailing spaces, are ignored.
 _NUMBER = re.compile(

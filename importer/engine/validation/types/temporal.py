@@ -1,6 +1,7 @@
 """Rules for dates and times: which values a column stores unchanged, and what the servers do with unusual ones."""
 
 import re
+from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
@@ -21,7 +22,6 @@ from importer.engine.validation.verdict import (
     rounded,
     spaces_after,
 )
-from importer.engine.values import dataclass
 
 # Any punctuation may separate the parts of a date (MySQL warns of some). A sign before a time could be an offset's.
 _MARK = r"[!-/:-@\[-`{-~]"

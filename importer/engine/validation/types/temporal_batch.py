@@ -1,11 +1,11 @@
 """Recognizes in many cells at once dates and times that certainly exist."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 
 from importer.engine.source.arrays import Mask, Words, np
 from importer.engine.validation.cell_batch import Cells
-from importer.engine.values import dataclass
 
 # Fractional digits of seconds. MariaDB gives a Note for more, even for zeros.
 MOST_FRACTION = 6

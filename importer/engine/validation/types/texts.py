@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from importer.engine.source.arrays import Mask, Offsets, np
@@ -16,7 +17,6 @@ from importer.engine.validation.verdict import (
     rounded,
     too_long,
 )
-from importer.engine.values import dataclass
 
 LOST_SPACES = "Spaces at the end of the value are left out."
 OTHER_CASE = "The value differs in case or spaces from the member of {type} that is stored."

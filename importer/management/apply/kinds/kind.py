@@ -3,14 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Model, QuerySet
 
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.engine.values import dataclass
 from importer.management.apply.yaml_file import SECRET, Hint, Value, read, require_known
 from importer.management.rules import rule_of
 

@@ -2,9 +2,8 @@
 
 import argparse
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from importer.engine.values import dataclass
 from importer.management.command_line.remote.main import REMOTE, parser_of, server_parser
 from importer.management.command_line.start import command_of
 from importer.management.terminal.words import PROGRAM, WORDS

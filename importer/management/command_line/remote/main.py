@@ -3,12 +3,12 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from config.contracts.documents import CHECK, PROBLEM, REPORT, Document
 from importer.engine.errors import WrongUsage
-from importer.engine.values import dataclass
 from importer.management.command_line.remote import agent, load
 from importer.management.command_line.remote.output import RemoteOutput
 from importer.management.command_line.remote.there import There

@@ -4,11 +4,11 @@ import os
 import sys
 import time
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from config.plain_text import for_terminal, one_line
 from importer.engine.units import count_of, human_bytes
-from importer.engine.values import dataclass
 
 if TYPE_CHECKING:
     from importer.models import ImportJob

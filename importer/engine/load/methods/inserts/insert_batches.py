@@ -1,6 +1,7 @@
 """Loads a feed with INSERT statements, for both INSERT methods. Halves runs whose statement would be too long."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.inserts.insert_large import insert_large
@@ -10,7 +11,6 @@ from importer.engine.load.methods.inserts.statement_size import SHARE, max_allow
 from importer.engine.load.methods.row_batches import RecordRun, as_sent, runs
 from importer.engine.mysql.connection import Feed, LoaderConnection
 from importer.engine.source.dialect import Dialect
-from importer.engine.values import dataclass
 
 # Inserts a run with one statement; returns False if the statement would be too long.
 Insert = Callable[[RecordRun], bool]

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from importer.engine.load.methods import Report, ServerWarningRow, info_text, read_warning_rows
 from importer.engine.mysql.connection import MAX_ERROR_COUNT, Connection
-from importer.engine.values import dataclass
 
 _INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)")
 _AT_ROW = re.compile(r"\bat row (\d+)\b(?!.*\bat row \d)", re.DOTALL)

@@ -1,6 +1,7 @@
 """Renders INSERT ... VALUES, and splits the statement into a template for many rows."""
 
 import re
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from importer.engine.feed.row_numbers import NUMBERS
@@ -13,7 +14,6 @@ from importer.engine.load.methods.field_expressions import (
 )
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.quoting import quote_name, quote_table
-from importer.engine.values import dataclass
 
 _IGNORING, _REPLACING = "INSERT IGNORE INTO ", "REPLACE INTO "
 _VALUES = "\nVALUES "

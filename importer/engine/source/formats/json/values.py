@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ from importer.engine.source.records.refused import (
     UNKNOWN_KEY,
 )
 from importer.engine.source.records.row_error import shortened
-from importer.engine.values import dataclass
 
 if TYPE_CHECKING:
     import msgspec

@@ -4,6 +4,7 @@ import datetime
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from itertools import islice
@@ -12,7 +13,6 @@ from typing import NamedTuple
 from importer.engine.errors import SourceProblem
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 from importer.engine.source.records.copy_escapes import unescaped
-from importer.engine.values import dataclass
 
 # The edge of a sheet in Excel, and in LibreOffice with its very large sheets.
 MOST_COLUMNS, MOST_ROWS = 16_384, 16_777_216

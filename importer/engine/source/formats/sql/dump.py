@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.encodings import UTF8, errors_of_mysql, source_bytes
@@ -24,7 +25,6 @@ from importer.engine.source.formats.sql.values import (
 )
 from importer.engine.source.records.refused import NO_LITERAL, WRONG_COUNT
 from importer.engine.units import count_of
-from importer.engine.values import dataclass
 
 COMPLETED = b"Dump completed"
 _KEYWORD = re.compile(rb"[A-Za-z]+|/\*!|.", re.DOTALL)

@@ -4,9 +4,9 @@ The server would read their backslashes as escapes, and COPY blocks and INSERTs 
 """
 
 import re
+from dataclasses import dataclass
 
 from importer.engine.source.formats.sql.tokens import SqlText
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

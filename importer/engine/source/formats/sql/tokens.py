@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import Piece
 from importer.engine.source.formats.sql.session import SET, SessionVariable
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
-from importer.engine.values import dataclass
 
 _IN_COMMENT = rb"(?:[^*]++|\*(?!/)|(?!))*+"
 # What stands between tokens. A comment that MySQL executes (/*!40101 ... */) is a statement, or a part of one.

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from importer.engine.source.decisions import Decision, SkippedLine, Standing, answer, asked
@@ -9,7 +10,6 @@ from importer.engine.source.dialect import Dialect, unescape_mark
 from importer.engine.source.profile.header import header_decision, kind
 from importer.engine.source.profile.readings import BOUNDS, SampleReading
 from importer.engine.source.records.boundary.lines import line_end_pattern, line_ends
-from importer.engine.values import dataclass
 
 LONGEST_SHOWN = 200  # characters of a line
 MOST_SKIPPED = 20  # lines before the header

@@ -15,7 +15,7 @@ the block cuts. RecordWalk then decides about that record.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from importer.engine.source.arrays import ByteArray, Offsets, np
@@ -34,7 +34,6 @@ from importer.engine.source.records.boundary.stray_quotes import (
     resolve_ended,
     resolve_quotes,
 )
-from importer.engine.values import dataclass
 
 LF, CR = ord("\n"), ord("\r")
 

@@ -3,6 +3,7 @@ backtrack.
 """
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
@@ -13,7 +14,6 @@ from importer.engine.source.records.boundary.state_machine import (
     none_of,
     plain_escape,
 )
-from importer.engine.values import dataclass
 
 # Patterns for the bytes of line ends that end no record.
 _FOREIGN_ENDS = {"\n": rb"\r", "\r": rb"\n", "\r\n": rb"\n|\r(?!\n)"}

@@ -19,11 +19,11 @@ bad and ends with its line. It is never sent, so the servers never read a stray 
 """
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.lines import line_ends
-from importer.engine.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,11 @@ search for quotes, bounded by the largest record: some tens of milliseconds.
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.lines import line_ends
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, Quote, RecordWalk
-from importer.engine.values import dataclass
 
 STRAY, UNCLOSED, ENCODING, TRAILING = "stray quote", "unclosed quote", "encoding", "trailing delimiter"
 DOUBTFUL = "comment or record"
