@@ -1,6 +1,6 @@
 """The steps of the new import page in words: a line for each, what is missing before the start, and the plan."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dashboard.formatting import number, roughly
@@ -107,6 +107,10 @@ def _missing(preview: Preview) -> Iterator[str]:
         yield "Choose a table"
 
 
+def _first_of(names: Sequence[str]) -> str:
+    return ", ".join(names[:FIELDS_NAMED]) + (" …" if len(names) > FIELDS_NAMED else "")
+
+
 def _repeated(adder: ImportJob | None) -> Iterator[str]:
     if adder:
         yield f"import {adder.pk} has added rows of this file already"
@@ -118,10 +122,10 @@ def _remarks(preview: Preview, grid: Grid) -> Iterator[str]:
         return
     left_out = grid.left_out
     if left_out:
-        names = ", ".join(left_out[:FIELDS_NAMED]) + (" …" if len(left_out) > FIELDS_NAMED else "")
-        yield f"{_count(len(left_out), 'field')} not loaded ({names})"
+        yield f"{_count(len(left_out), 'field')} not loaded ({_first_of(left_out)})"
     if preview.added:
-        yield f"{_count(len(preview.added), 'column')} will be added to the table"
+        names = _first_of([each.name for each in preview.added])
+        yield f"{_count(len(preview.added), 'column')} will be added to the table ({names})"
     again = preview.choices.again
     if again and (columns := columns_of_place(preview.fillings)):
         yield f"{', '.join(columns)}: from this file, not from where the rows stood in import {again.pk}"

@@ -36,7 +36,7 @@ TABLES = (
     "CREATE TABLE umsatz (id INT PRIMARY KEY, name VARCHAR(50))",
 )
 PACE = 110  # milliseconds from key to key
-WIDTH, ROWS, BAD = 300, 40_000, 400
+WIDTH, ROWS, BAD = 300, 40_000, 20_000
 
 
 @pytest.fixture
@@ -125,7 +125,8 @@ def test_rejected_rows_are_in_no_rate_and_a_wait_for_a_lock_stands_by_itself(
     assert seconds["phase-lock"] == pytest.approx(ended.lock_seconds, abs=1), phases
     assert ended.lock_seconds > seconds["phase-verify"], phases
     loading = seconds["phase-load"] - seconds["phase-lock"]
-    assert rate == pytest.approx((ROWS - BAD) / loading, rel=0.1), phases
+    # Shown times are rounded. With the rejected rows it would be twice the rate, with the lock a part of it.
+    assert rate == pytest.approx((ROWS - BAD) / loading, rel=0.3), phases
 
 
 def in_seconds(text: str) -> float:

@@ -41,7 +41,7 @@ def test_the_settings_of_one_are_applied_to_all_like_it(page, target, cities, to
     drop(page, cities)
     expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
     drop(page, towns, other)
-    expect(page.get_by_text("other columns: imported by itself")).to_be_visible()
+    expect(page.get_by_text("other columns: no part of this import")).to_be_visible()
     page.get_by_label("Apply to all: 1 more file").check()
     page.get_by_role("button", name=f"Import 2 files into {target.database}.cities").click()
     expect(page.get_by_text(f"into {target.database}.cities started.")).to_be_visible(timeout=30_000)

@@ -195,7 +195,7 @@ class TestOtherWays:
         page.get_by_label("Cells of a spreadsheet").fill("id,name\n7,B\n")
         page.get_by_role("button", name="Use this text").press("Enter")
         expect(page.locator("#paste > summary")).to_be_focused()
-        expect(page.get_by_text("other columns: imported by itself")).to_be_visible()
+        expect(page.get_by_text("other columns: no part of this import")).to_be_visible()
         assert [each.file.read_text() for each in SourceFile.objects.order_by("pk")] == [cells, "id,name\n7,B\n"]
 
 

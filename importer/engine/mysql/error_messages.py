@@ -225,7 +225,7 @@ def _problem(error: MySQLdb.Error, where: str, kind: type[TargetProblem]) -> Tar
     number = _number(error)
     text = message_of(error)
     meaning = _meaning(number, text)
-    what = f"{meaning.what} (error {number})" if meaning.what else f"{text} (error {number})"
+    what = f"{(meaning.what or text).rstrip('.')} (error {number})."
     kind = TargetUnreachable if meaning in _UNREACHABLE else kind
     return kind(what, where=where, advice=meaning.advice, retryable=meaning.retryable)
 
