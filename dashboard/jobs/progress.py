@@ -10,6 +10,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 from django.utils.text import capfirst
 
 from dashboard.formatting import percent
+from dashboard.jobs.pauses import paused_words
 from importer.diagnosis.facts import still_seconds
 from importer.engine.mysql.diagnosis.causes.application import STANDSTILL
 from importer.engine.schema.alter_table import DdlProgress
@@ -37,7 +38,7 @@ _PHASES: Mapping[str, str] = {
     Status.UNAPPROVED: "Nothing is written before another person approves the plan",
     Status.WAITING: "Waiting for the table: another import has it",
     Status.LOADING: "Loading",
-    Status.PAUSED: "Paused: no further chunk starts until you resume",
+    Status.PAUSED: "no further chunk starts until you resume",
     Status.FINISHING: "Staged",
     Status.INDEXING: "Loaded; putting back what was taken off the table",
     Status.VERIFYING: "Loaded; verifying against the ledger on the server",
@@ -194,6 +195,8 @@ class Progress:
             return _copying(self.job)[0]
         if self.job.status == Status.LOADING and self.job.awaits_changes:
             return f"{self._preparing_words} first; the chunks wait for that"
+        if self.job.status == Status.PAUSED:
+            return f"{paused_words(self.job)}: {_PHASES[Status.PAUSED]}"
         if self.job.status == Status.INDEXING:
             return f"Loaded; putting back {self._changes_words}"
         if self.job.unrestored and self.job.status in ImportJob.ENDING:

@@ -95,7 +95,7 @@ IMPORTS = (
     Page("job", (12,), words=("Unpacked and sorted", "150 loaded")),
     Page("job", (13,), words=("by admin", "what import 3 rejected", "6 rejected")),
     Page("job", (14,), words=("by ann", "Cancelled; what was committed stays", "153 not loaded")),
-    Page("job", (15,), words=("Paused: no further chunk starts until you resume", "194 loaded", "106 still to come")),
+    Page("job", (15,), words=("Paused by ann, 25 Nov 09:38: no further", "194 loaded", "106 still to come")),
     Page("job", (17,), words=(f"picked up by {NIGHTLY}", "100 loaded")),
     Page(
         "job",

@@ -120,8 +120,13 @@ def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
     seconds = spent(job, now)
     paused, waited = seconds[Status.PAUSED], seconds[wait_in(Status.LOADING)]
     locked = seconds[locked_in(Status.LOADING)]
-    yield replace(_phase("Load", "load", began, loaded, end), paused=paused, waited=waited, locked=locked)
+    since = job.phase_since if job.status == Status.PAUSED else None
+    if since:
+        paused -= (now - since).total_seconds()  # The present pause has a bar of its own.
+    yield replace(_phase("Load", "load", began, loaded or since, end), paused=paused, waited=waited, locked=locked)
     yield from _lock_waits(job, Status.LOADING)
+    if since:
+        yield _phase("Paused", "wait", since, None, end)
     if loaded is None:
         return
     yield from _phases_after_load(job, loaded, end)

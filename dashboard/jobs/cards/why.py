@@ -75,15 +75,15 @@ def job_why(request: HttpRequest, pk: int) -> HttpResponse:
     return answer
 
 
-# Causes whose evidence is the problem that an obstacle is, and the one with another way out than the obstacle's.
+# Causes that the headline tells; those whose evidence is the problem that an obstacle is, and one of another way out.
+_SAID = ("paused",)
 _OF_OBSTACLE = ("retry", "unreachable", "no_process")
 
 
 def _shown(job: ImportJob, now: Why) -> Why:
-    """What the page does not say already: an obstacle has a box of its own, with the ways out."""
-    if not is_stuck(job):
-        return now
-    return replace(now, explanations=tuple(each for each in now.explanations if each.cause not in _OF_OBSTACLE))
+    """What the page does not say already: that of a pause in its headline, and an obstacle in a box with ways out."""
+    said = (*_SAID, *(_OF_OBSTACLE if is_stuck(job) else ()))
+    return replace(now, explanations=tuple(each for each in now.explanations if each.cause not in said))
 
 
 def _token(now: Why) -> str:

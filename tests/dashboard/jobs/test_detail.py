@@ -235,6 +235,15 @@ class TestButtons:
             assert f"{status.capitalize()}</span>" in press(browser, job, button).content.decode()
             assert status_of(job) == status
 
+    def test_a_pause_is_told_once_with_who_and_when(self, browser):
+        job = make_job(chunks=4)
+        ImportJob.objects.filter(pk=job.pk).update(phase_since=timezone.now())
+        press(browser, job, "pause")
+        now = ImportJob.objects.get(pk=job.pk)
+        words = f"Paused by ann, {now.phase_since:%-d %b %H:%M}: no further chunk starts"
+        assert words in browser.get(reverse("job", args=[job.pk])).text
+        assert "Somebody has paused" not in browser.get(reverse("job_why", args=[job.pk])).text
+
     def test_retry_goes_on_into_the_table_as_it_is_now(self, browser, database):
         run_sql(database, "CREATE TABLE nodes (id INT, lat DOUBLE, lon DOUBLE, later INT NULL)")
         job = make_job("failed", chunks=4, loaded=2, schema_name=database.database)

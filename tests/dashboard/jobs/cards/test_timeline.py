@@ -143,5 +143,7 @@ def test_a_pause_is_told_from_loading():
         phase_since=ago(20),
     )
     (attempt,) = timeline(job, NOW)
-    assert attempt.phases[-1].paused == pytest.approx(25)
+    load, pause = attempt.phases[-2:]
+    assert (load.paused, load.seconds, load.runs) == (pytest.approx(5), 40, False)
+    assert (pause.name, pause.seconds, pause.runs) == ("Paused", 20, True)
     assert timeline(job_with(Status.LOADING, phases_json={}), NOW)[-1].phases[-1].paused == 0
