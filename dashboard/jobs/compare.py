@@ -11,8 +11,9 @@ from django.views.decorators.http import require_safe
 
 from dashboard.jobs.peer_comparison import address
 from importer.access.policy import seen
+from importer.engine.plan.option_specs import named
 from importer.history.compare import CLEARLY, Comparison, Difference, Verdict, compare
-from importer.history.facts import CHOSEN, PHASES
+from importer.history.facts import CHOSEN, PHASES, Fact, Kind, Value
 from importer.history.formatting import in_words
 from importer.models import ImportJob
 from importer.models.outcomes.attempts import speed_of
@@ -178,10 +179,17 @@ def _groups(
 
 def _line(difference: Difference, comparison: Comparison, with_times: bool) -> Line:
     fact = difference.fact
-    words = [in_words(fact.name, value) for value in difference.values]
+    words = [_words(fact, value) for value in difference.values]
     times = (None, *difference.ratios[1:]) if with_times else (None,) * len(words)
     why = [_why(fact.option, reasons) if fact in CHOSEN else "" for reasons in comparison.reasons]
     return Line(fact.title, tuple(map(Cell, words, why, times)))
+
+
+def _words(fact: Fact, value: Value | None) -> str:
+    """A value in words: of an option as the form of a new import has it."""
+    if value is None or not fact.option or fact.kind not in (Kind.WORD, Kind.SWITCH):
+        return in_words(fact.name, value)
+    return named(fact.option).shown(bool(value) if fact.kind is Kind.SWITCH else value)
 
 
 def _why(option: str, reasons: list[dict[str, Any]]) -> str:

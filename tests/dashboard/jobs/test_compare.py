@@ -44,6 +44,7 @@ def test_what_was_asked_for_is_not_told_again_beside_what_was_chosen(browser, ma
     groups = browser.get(address(made[:2])).context["settings"]
     shown = {line.title for _, lines in groups for line in lines}
     assert shown & {"Method", "Method, requested"} == {"Method"}
+    assert [cell.words for cell in groups[0][1][0].cells] == ["INSERT", "LOAD DATA LOCAL"]
     # What made no difference is.
     assert shown & {"Secondary indexes", "Secondary indexes, requested"} == {"Secondary indexes, requested"}
 

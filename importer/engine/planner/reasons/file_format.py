@@ -20,7 +20,7 @@ def file_format_reasons(context: PlanningContext) -> Iterator[Reason]:
         yield Reason("A plain copy is made first", f"{' and '.join(unpacked + decoded)}; it goes when the import ends")
     if kind is EncodingKind.SINGLE:
         # Measured (server-behaviour.md, Encodings and packed files).
-        why = "on the way to the server, at about 700 MB/s; what is pure ASCII goes as it is"
+        why = "on the way to the server, at about 670 MiB/s; what is pure ASCII goes as it is"
         yield Reason(f"Transcoded from {dialect.encoding}", why)
     if dialect.rewriting:
         # Measured (server-behaviour.md, Reading): at 140 to 300 MB/s, while the server takes some 20 MB/s a session.
