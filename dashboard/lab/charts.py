@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dashboard.lab.labels import label, name_of, value_words
+from dashboard.lab.labels import answer_words, label, name_of, value_words
 from importer import lab as labs
 from importer.engine.tuning.curves import Curve, Point, curves, shares
 from importer.engine.tuning.grid import Settings, words
@@ -127,7 +127,7 @@ def _shares(name: str, drawn: list[Curve]) -> dict[str, Any] | None:
     return {
         "label": label(name),
         "values": [
-            {"value": value_words(name, each.value), "of_best": each.of_best, "curves": each.curves}
+            {"value": answer_words(name, each.value), "of_best": each.of_best, "curves": each.curves}
             for each in shares(drawn)
         ],
     }

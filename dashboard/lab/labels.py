@@ -6,6 +6,8 @@ from importer.engine.tuning.grid import WAY, Settings, Value, words
 from importer.lab import whole
 from importer.models import Lab
 
+_KEYS = {"keep": "kept on", "defer": "put back after"}
+
 
 def name_of(lab: Lab, settings: Settings) -> str:
     """A combination of settings in words; the planned combination, which has no settings, by its planned values."""
@@ -18,7 +20,14 @@ def label(name: str) -> str:
 
 
 def value_words(name: str, value: Value) -> str:
-    """One value of a setting in words."""
+    """One value of a setting in few words, as a chart has room for."""
     if name == WAY:
         return str(value)
+    if name in ("indexes", "foreign_keys"):
+        return _KEYS.get(str(value), str(value))
     return NONE if value is None else named(name).kind.words(value) or "default"
+
+
+def answer_words(name: str, value: Value) -> str:
+    """One value of a setting in words, an answer as the form has it."""
+    return value_words(name, value) if name == WAY or value is None else named(name).shown(value)

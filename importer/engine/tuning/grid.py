@@ -143,7 +143,7 @@ def changes(settings: Settings, planned: Settings) -> bool:
 
 
 def words(settings: Settings) -> str:
-    """A combination in words: `chunk size 1 MiB, parallelism 4`."""
+    """A combination in words, answers as the form has them: `chunk size 1 MiB, unique keys: checked`."""
     return ", ".join(_words(settings)) or "as planned"
 
 
@@ -153,8 +153,8 @@ def _words(settings: Settings) -> Iterator[str]:
             yield str(value)
         elif name == "chunk_bytes" and isinstance(value, int):
             yield f"chunk size {human_bytes(value)}"
-        elif isinstance(value, bool):
-            yield f"{name} {'on' if value else 'off'}"
+        elif isinstance(value, bool) or (value and value in named(name).answers):
+            yield f"{named(name).label.lower()}: {named(name).shown(value)}"
         else:
             shown = f"{value:,}" if isinstance(value, int) else display(str(value or "default"))
             yield f"{name.replace('_', ' ')} {shown}"

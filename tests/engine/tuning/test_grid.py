@@ -54,7 +54,9 @@ class TestGrid:
 
     def test_combination_in_words(self):
         settings = {"chunk_bytes": MIB // 4, "parallelism": 2, "unique_checks": False}
-        assert words(settings) == "chunk size 256 KiB, parallelism 2, unique_checks off"
+        assert words(settings) == "chunk size 256 KiB, parallelism 2, unique keys: not checked"
+        put_back = "secondary indexes: take off, put back after the load"
+        assert words({"indexes": "defer", "method": "insert"}) == f"{put_back}, method INSERT"
         assert words({}) == "as planned"
 
 
