@@ -132,5 +132,7 @@ def _listed(connection: SourceConnection, names: Sequence[str]) -> list[ListedFi
         listed = [_find(connection, each) for each in names]
     found = {each.name: each for files in listed for each in files}
     for name in names:
-        refuse_none(name in found, f"{connection.base.rstrip('/')}/{name}", "Look at the folder again.")
+        if name not in found:
+            where = f"{connection.base.rstrip('/')}/{name}"
+            raise SourceProblem(f"{name} is not there any more.", where, "Look at the folder again.")
     return [found[name] for name in names]

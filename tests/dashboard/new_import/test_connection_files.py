@@ -64,6 +64,9 @@ def test_the_first_lines_are_shown_without_a_copy(client, ann, connection):
     address = reverse("new_from_lines", args=[connection.pk])
     shown = html.unescape(client.get(address, {"name": "daily & old/x [1].csv"}).content.decode())
     assert "1,daily & old/x [1].csv" in shown
+    gone = html.unescape(client.get(address, {"name": "gone.csv"}, headers={"hx-request": "true"}).text)
+    assert "gone.csv is not there any more." in gone
+    assert f'href="{reverse("new_from", args=[connection.pk])}">Files of' in gone
     assert SourceFile.objects.count() == 0
 
 
@@ -101,7 +104,8 @@ def test_a_file_that_is_gone_is_named(client, ann, connection):
     answer = client.post(reverse("new_from", args=[connection.pk]), {"name": ["2026-03.csv", "2026-02.csv"]})
     assert answer.status_code == 422
     shown = html.unescape(answer.text)
-    assert re.search(r'id="files-title">.*2026-03\.csv</div>\s*<div[^>]*><strong>No file matches', shown, re.DOTALL)
+    said = r"<strong>2026-03\.csv is not there any more"
+    assert re.search(rf'id="files-title">.*2026-03\.csv</div>\s*<div[^>]*>{said}', shown, re.DOTALL)
     assert re.findall(r'value="(2026-\d+.csv)"( checked)?', shown) == [("2026-01.csv", ""), ("2026-02.csv", " checked")]
     assert SourceFile.objects.count() == 0
 
