@@ -50,6 +50,10 @@ function markEdges() {
 }
 markEdges();
 document.addEventListener("htmx:afterSettle", markEdges);
+// The next fields begin where the grid does.
+document.addEventListener("click", ({ target }) => {
+  target.closest(".grid-next")?.closest(".mapping-grid").scrollIntoView();
+});
 // The grid scrolls, not the page: such an event does not bubble.
 document.addEventListener("scroll", markEdges, { capture: true, passive: true });
 addEventListener("resize", markEdges);

@@ -232,6 +232,11 @@ def test_a_thousand_columns_are_few_nodes(opened, upload: SourceFile, database: 
     assert page.evaluate("document.querySelectorAll('*').length") < 3000
     page.get_by_role("button", name="Next fields").click()
     expect(page.get_by_label("measure_024 goes into")).to_have_value("measure_024")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("button", name="Next fields").last.click()  # at the end of the fields
+    expect(page.get_by_label("measure_048 goes into")).to_have_value("measure_048")
+    expect(page.get_by_text("Fields 49 to 72 of 1000")).to_be_in_viewport()
+    page.set_viewport_size({"width": 1280, "height": 900})
     page.get_by_label("Find fields").fill("999")
     page.get_by_label("Find fields").press("Enter")
     page.get_by_label("measure_999 goes into").fill("")

@@ -108,7 +108,7 @@ IMPORTS = (
     Page("job_live", (3,), words=("6 rejected",), status=286),
     Page("job_rates", (2,), words=('"points": [[', '"seconds"')),
     Page("job_table_rows", (2,)),
-    Page("job_chunks", (4, 0, 9), words=("Chunks 0 to 9", "failed")),
+    Page("job_chunks", (4, 0, 9), words=("Chunks 0 to 5", "failed")),
     Page("job_chunks", (4, 2, 2), words=("State", TOO_LONG)),
     Page("job_problem_chunks", (4, 0, 9), words=("Chunk 2 failed", "23 rows from line 50 on", TOO_LONG)),
     Page("job_timings", (3,), words=("The median of 3 chunks is 0.01 s", "2.64 times as long", "0.008674")),

@@ -86,6 +86,8 @@ def chunks(request: HttpRequest, pk: int, first: int, last: int) -> HttpResponse
     job = get_object_or_404(ImportJob.objects.select_related("source", "target"), pk=pk)
     found = job.chunks.filter(number__gte=first, number__lte=last)
     shown = [ChunkDetails(each, job) for each in found[:MOST_SHOWN]]
+    if shown:
+        first, last = shown[0].chunk.number, shown[-1].chunk.number
     context = {"job": job, "first": first, "last": last, "shown": shown, "found": found.count()}
     htmx = request.htmx  # type: ignore[attr-defined]
     return render(request, "jobs/cards/_chunks.html" if htmx else "jobs/cards/chunks.html", context)
