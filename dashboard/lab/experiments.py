@@ -105,6 +105,10 @@ def measured_ways(lab: Lab, measured: Iterable[dict[str, Any]]) -> dict[str, lis
         plain = {"way": each["way"], "rate": {"median": median(rates)} if rates else None, "verdict": "", "why": ""}
         way = _shown(reported.get(each["way"], plain))
         groups.setdefault(way.get("among", ""), []).append(way)
+    if not reported and lab.ended:
+        rated = [way for group in groups.values() for way in group if way["rate"]]
+        if len(rated) > 1:
+            max(rated, key=lambda way: way["rate"]["median"])["leads"] = True
     return groups
 
 
