@@ -10,8 +10,8 @@ from django.db.models import Count, Max, Min, Q, Sum
 from django.utils.text import capfirst
 
 from dashboard.formatting import percent
-from dashboard.jobs.pauses import paused_words
 from importer.diagnosis.facts import still_seconds
+from importer.diagnosis.pauses import paused_words
 from importer.engine.mysql.diagnosis.causes.application import STANDSTILL
 from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.source.formats.registry import FORMATS
