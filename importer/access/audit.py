@@ -8,7 +8,7 @@ import getpass
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -167,6 +167,15 @@ def plan_digest(job: ImportJob) -> str:
 def count() -> int:
     """The number of events that are stored."""
     return models.QuerySet(AuditEvent).count()
+
+
+def last_actor(thing: models.Model, actions: Collection[str], since: datetime, until: datetime) -> str:
+    """The name of who last did one of the actions to a thing between these moments; "" if no event says so."""
+    of = described(thing)
+    events: models.QuerySet[AuditEvent] = models.QuerySet(AuditEvent).filter(object_kind=of.kind, object_id=of.id)
+    done = events.filter(action__in=actions, outcome=AuditEvent.Outcome.DONE, at__range=(since, until))
+    last = done.order_by("-at").first()
+    return last.actor_name if last else ""
 
 
 def remove_old(before: datetime, most: int) -> int:

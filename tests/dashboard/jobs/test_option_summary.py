@@ -57,7 +57,7 @@ class TestArrangement:
         obstacle = Problem("The disk is full.", advice="Make room.").as_json()
         html = page(browser, self.job(Status.INDEXING, changes="made", obstacle=obstacle))
         assert "Loaded; putting back 1 index" in html
-        assert "not possible yet: The disk is full. Make room. It will be tried again while a worker or" in html
+        assert "The keys cannot be put back yet: The disk is full. Make room. It will be tried again while" in html
         assert "millrace job run" in html
         assert "End the import without 1 index? Its page will have the SQL that brings them back." in html
 

@@ -166,9 +166,9 @@ class TestWhatGoesWrong:
         outcome = lab.outcome(done)
         assert done.status == Lab.Status.DONE
         (failed,) = outcome["failed"]
-        assert (failed["words"], failed["trials"]) == ("foreign_key_checks on", 1)
-        assert [(each["words"], each["trials"]) for each in outcome["left_out"]] == [("foreign_key_checks on", 2)]
-        assert [each["words"] for each in outcome["ranking"]] == ["foreign_key_checks off"]
+        assert (failed["words"], failed["trials"]) == ("foreign key checks: on", 1)
+        assert [(each["words"], each["trials"]) for each in outcome["left_out"]] == [("foreign key checks: on", 2)]
+        assert [each["words"] for each in outcome["ranking"]] == ["foreign key checks: off"]
         leaves_nothing(done, database)
 
     @on_one_server
