@@ -14,7 +14,7 @@ from importer.management.terminal import by_url
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import PreparedImport, prepare, require_load
-from importer.preparation.request import ImportRequest, Wish, profiling, with_fault_of_file
+from importer.preparation.request import ImportRequest, Wish, add_fault_of_file, profiling
 from importer.preparation.whole_file import AsRead, read_alone, read_for_table
 
 
@@ -58,7 +58,8 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     try:
         target, table = _target_of_url(url, options) if url else _target_and_table(options, preset)
     except TargetProblem as problem:
-        raise _and_of_file(problem, files, options, wish) from problem
+        _add_fault_of_file(problem, files, options, wish)
+        raise
     require_load(target, table)
     source = _source(files, target, options)
     try:
@@ -74,13 +75,13 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
         raise
 
 
-def _and_of_file(problem: TargetProblem, files: list[str], options: dict[str, Any], wish: Wish) -> TargetProblem:
-    """The problem of a target that cannot be entered, with that of the file if it has one."""
+def _add_fault_of_file(problem: TargetProblem, files: list[str], options: dict[str, Any], wish: Wish) -> None:
+    """Add to the problem of a target that cannot be entered that of the file, if it has one."""
     if options["server_file"]:
-        return problem
+        return
     source = _here(files, options)
     try:
-        return with_fault_of_file(problem, ImportRequest.of(wish), profiling(source))
+        add_fault_of_file(problem, ImportRequest.of(wish), profiling(source))
     finally:
         forget_unused([source])
 

@@ -51,7 +51,7 @@ from importer.engine.target.write_modes import KEEPING
 from importer.models import ImportJob, Level, SourceFile, Target
 from importer.preparation.joined_files import JoinedProfile, explain_order, join_files
 from importer.preparation.previous_imports import earlier_load, noted, past
-from importer.preparation.request import ImportRequest, Profiled, profiling, settle, with_fault_of_file
+from importer.preparation.request import ImportRequest, Profiled, add_fault_of_file, profiling, settle
 from importer.preparation.row_problems import refuse_unreadable_rows
 from importer.preparation.table_context import (
     SourceFacts,
@@ -153,7 +153,8 @@ def prepare(
             )
             read, request = settle(look.read, request, answers, source.name)
     except TargetProblem as problem:
-        raise with_fault_of_file(problem, request, profiled) from problem
+        add_fault_of_file(problem, request, profiled)
+        raise
     check_given(read.mapping, read.context.table, request.fillings, read.profile.of_bytes)
     return _planned(read, source, target, request)
 

@@ -213,10 +213,9 @@ def profiling(source: SourceFile) -> Profiled:
     )
 
 
-def with_fault_of_file(problem: TargetProblem, request: ImportRequest, profiled: Profiled) -> TargetProblem:
-    """The problem of a target, with that of the file if it has one, so that nobody meets them one after the other."""
+def add_fault_of_file(problem: TargetProblem, request: ImportRequest, profiled: Profiled) -> None:
+    """Add to a target's problem that of the file, if it has one, so that nobody meets them one after the other."""
     try:
         profiled(request, ())
     except Problem as fault:
-        return replace(problem, advice=f"{problem.advice} The file cannot be read either: {fault}".strip())
-    return problem
+        problem.advice = f"{problem.advice} The file cannot be read either: {fault}".strip()
