@@ -44,7 +44,7 @@ def cores(count: int) -> Need:
 
 
 def rows(least: int, what: str) -> Need:
-    """At least so many rows of the workload; `what`: what so many are, in words."""
+    """A workload of at least this number of rows; `what` says in words what that is."""
     return Need(f"{what}, of {least:,} rows", lambda place: place.rows >= least)
 
 

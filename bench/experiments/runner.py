@@ -150,7 +150,7 @@ def order(request: ExperimentRequest, target: Target, user: User | None, **claim
 
 
 def _ordered(request: ExperimentRequest, target: Target, user: User | None) -> Lab | None:
-    """The unended lab that the person has ordered for the same, whatever its seed; None without one."""
+    """The person's unended lab that differs from the request in its seed at most; None if there is none."""
     alike = Lab.objects.filter(target=target, created_by=user, sample_rows=request.rows, repeats=request.repeats)
     wanted = request.experiment.name, [{WAY: each.name} for each in request.chosen]
     labs = alike.exclude(status__in=Lab.ENDED).order_by("pk")

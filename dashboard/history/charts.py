@@ -24,7 +24,7 @@ MOST_BARS = 30
 WIDE = 50
 OTHERS = "others"
 UNKNOWN = "unknown"
-# Bars are cut off if the longest is so many times as long as nine tenths of them.
+# Bars are cut off if the longest is this many times as long as the 90th percentile.
 OUTLIER = 5
 PARTS: dict[str, Sequence[Fact]] = {"steps": charts.STEPS, "sessions": PHASES}
 

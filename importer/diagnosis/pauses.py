@@ -10,7 +10,7 @@ _ACTIONS = ("job_pause", "api_import_pause")
 
 
 def paused_words(job: ImportJob) -> str:
-    """Who has paused a paused import and when, in words; without what is not kept: no event has who used a command."""
+    """In words, who paused an import and when; without the name if no event has it, as after a command."""
     since = job.phase_since
     if since is None:
         return "Paused"

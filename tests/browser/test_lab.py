@@ -64,7 +64,7 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     shorts = page.evaluate("fetch(document.getElementById('lab-live').dataset.charts).then((answer) => answer.json())")
     assert page.evaluate(labels) == [each["short"] for each in shorts["bars"]]
     page.set_viewport_size({"width": 1280, "height": 800})
-    # The lines of the progress card keep their distance beside a taller chart.
+    # The lines of the progress card keep their spacing next to a taller chart.
     box = "[...document.querySelector('#lab-progress .card-body').children].map((each) => each.getBoundingClientRect())"
     assert page.evaluate(f"{box}.every((each, n, all) => !n || each.top - all[n - 1].bottom < 20)")
     page.locator(".lab-round a").last.click()

@@ -299,7 +299,7 @@ def test_on_a_phone_each_field_is_a_card_with_its_values(opened, upload: SourceF
     assert places == sorted(places)
     expect(page.get_by_label("price goes into")).to_be_visible()
     expect(cell(page, "1234.50")).to_be_visible()
-    # Its column stands beside its name, and what is done with it beside its type: 24 fields are no long way.
+    # A field takes two lines: name and column, type and conversion. So 24 fields are a short page.
     across = "all => all.map((each) => each.getBoundingClientRect()).map(({ top, bottom }) => (top + bottom) / 2)"
     for selector in (".field-name, .column-choice", ".field-format, .field-facts"):
         first, second = page.locator(".field-head").nth(1).locator(selector).evaluate_all(across)

@@ -1,4 +1,4 @@
-"""What pages once said falsely, lost or asked twice, shown to be mended on each kind of server.
+"""Faults that pages once had, shown to be mended on each kind of server.
 
 A field that loses letters, answers that are given for later questions, figures of rejected rows and of locks, an upload
 without a network, and a file of 300 columns. Of the other kinds: rows that would fail again (test_misfits.py), an
