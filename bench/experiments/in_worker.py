@@ -2,8 +2,8 @@
 
     python -m bench.experiments.in_worker LAB ATTEMPT
 
-The worker that has claimed the lab starts this process, which takes over the claim, and waits for its end. The process
-ends with the worker, and cancels the experiment then.
+The worker that has claimed the lab starts this process, and waits for its end. It renews the lease until the process
+takes over the claim. The process ends with the worker, and cancels the experiment then.
 """
 
 import os
@@ -24,10 +24,12 @@ LOOK_EVERY = 1
 def run(lab: "Lab") -> None:
     """Run the lab in a process of its own, and return when that has ended. Raises Problem if it ended unexpectedly."""
     from importer.engine.errors import Problem
+    from importer.lab.transitions import lease_keeper
     from importer.worker import shutdown
 
     words = [sys.executable, "-m", "bench.experiments.in_worker", str(lab.pk), str(lab.attempt)]
-    with subprocess.Popen(words, cwd=ROOT) as process:
+    # On a busy machine the start of a process may take longer than a lease.
+    with lease_keeper(lab), subprocess.Popen(words, cwd=ROOT) as process:
         while not shutdown.requested() and process.poll() is None:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(LOOK_EVERY)
@@ -59,11 +61,12 @@ def work(lab_id: int, attempt: int) -> None:
     from bench.experiments import command
     from bench.experiments.outcome import StartState
     from importer.lab.transitions import Status, change_held
+    from importer.lease import lease_end
     from importer.models import Lab
 
     lab = Lab.objects.select_related("target").get(pk=lab_id)
     lab.attempt, lab.status = attempt, Status.PREPARING
-    if change_held(lab, status=Status.RUNNING, prepared_at=timezone.now()):
+    if change_held(lab, status=Status.RUNNING, prepared_at=timezone.now(), lease=lease_end()):
         lab.status = Status.RUNNING
         command.work(lab, StartState(), command.command_of(lab), lambda _line: None)
 

@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from io import StringIO
 from pathlib import Path
@@ -21,7 +22,7 @@ from importer import lab
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address
 from importer.lab.lifecycle import GONE, end_abandoned, finish
-from importer.lab.transitions import end
+from importer.lab.transitions import claim, end
 from importer.management.commands.experiment import Command
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target, Trial
 from importer.models.outcomes import CANCELLED
@@ -165,7 +166,8 @@ def test_an_ordered_experiment_can_be_cancelled_before_and_while_it_runs(stack, 
     # Either may be the first that a worker takes.
     wait_until(lambda: Trial.objects.filter(status="running").exists(), what="a trial")
     for each in sorted(labs, key=lambda lab: lab.trials.filter(status="running").exists()):
-        assert program.post(reverse("api_lab_cancel", args=[each.pk])).status_code == 200
+        answer = program.post(reverse("api_lab_cancel", args=[each.pk]))
+        assert answer.status_code == 200, (answer.content, Lab.objects.get(pk=each.pk).problem)
     wait_until(lambda: all(each.ended for each in Lab.objects.all()), what="their ends")
     assert {each.status for each in Lab.objects.all()} == {Lab.Status.CANCELLED}
     require_nothing_left(database)
@@ -250,6 +252,27 @@ def test_a_sweep_removes_everything_of_an_experiment_whose_process_was_killed(ma
     wait_until(ended)
     require_nothing_left(mariadb)
     assert (Lab.objects.get().status, Lab.objects.get().problem["what"]) == (Lab.Status.FAILED, GONE.what)
+
+
+def test_a_worker_renews_the_lease_until_the_process_has_started(
+    database, program, tmp_path: Path, monkeypatch, no_workers
+):
+    """On a busy machine the start may take longer than a lease. Another worker would end the experiment then."""
+    made = ordered(saved_target(database, database.database), program)
+    Lab.objects.update(status=Lab.Status.PREPARING)
+    claimed = claim(made.pk)
+    slow, started = tmp_path / "python", tmp_path / "started"
+    slow.write_text(f"#!/bin/sh\nuntil [ -e {started} ]; do sleep 0.1; done\nexit 1\n")
+    slow.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(slow))
+    with ThreadPoolExecutor() as pool:
+        waits = pool.submit(in_worker.run, claimed)
+        try:
+            wait_until(lambda: Lab.objects.get().lease > claimed.lease, what="a renewed lease")
+        finally:
+            started.touch()
+        with pytest.raises(Problem, match="The process of the experiment has failed"):
+            waits.result()
 
 
 def test_an_experiment_does_not_run_if_cancelled_or_if_another_lab_has_the_target(mariadb, transactional_db):
