@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
+from dashboard.access.confirmed import check_confirmed
 from dashboard.access.rules import RULES
 from dashboard.jobs import unchanged
 from dashboard.jobs.approval import card_of
@@ -217,8 +218,9 @@ def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpRes
 
     A second press, or one on an older page, asks for the state that the page now shows: that is no problem.
     """
-    get_object_or_404(ImportJob, pk=pk)
+    pressed = get_object_or_404(ImportJob, pk=pk)
     try:
+        check_confirmed(request, pressed)
         with suppress(commands.Reached):
             action(pk)
     except Problem as problem:

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from dashboard.access.confirmed import check_confirmed
 from importer import schedules
 from importer.engine.errors import Problem
 from importer.engine.reading.questions import NeedsAnswer
@@ -46,6 +47,7 @@ def header(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         count = sum(name.startswith("column-") for name in request.POST)
         try:
+            check_confirmed(request, schedules.header_change(schedule))
             file = schedules.accept(schedule, [request.POST.get(f"column-{number}", "") for number in range(count)])
             messages.success(request, "The schedule has the new header. Its mapping is as chosen.")
             _tell(request, schedules.run_again(file.run, cast(User, request.user)))

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard.access.confirmed import check_confirmed
 from dashboard.schedules.calendar import month, span_of
 from dashboard.schedules.statistics import figures, slow_imports, throughput
 from dashboard.schedules.strip import strips
@@ -181,9 +182,13 @@ def dismiss_run(request: HttpRequest, pk: int) -> HttpResponse:
 def forget(request: HttpRequest, pk: int) -> HttpResponse:
     """Forget the failed attempts of a file, so that the next run takes it as new."""
     name = request.POST.get("name", "")
-    return _done(
-        request, pk, lambda changed: schedules.forget(changed, name), f"The next run loads {name} as a new file."
-    )
+
+    def act(changed: Schedule) -> None:
+        if file := changed.files.filter(name=name).last():
+            check_confirmed(request, file)
+        schedules.forget(changed, name)
+
+    return _done(request, pk, act, f"The next run loads {name} as a new file.")
 
 
 @require_POST

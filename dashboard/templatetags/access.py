@@ -1,11 +1,16 @@
-"""Filters for what a page offers to its reader: `{% load access %}{% if "job_preset"|may_send:job %}…{% endif %}`.
+"""What a page offers to its reader: `{% load access %}{% if "job_preset"|may_send:job %}…{% endif %}`.
 
-Each takes the name of a URL, and what the URL names if its rule has a thing.
+Each filter takes the name of a URL, and what the URL names if its rule has a thing.
 """
+
+from typing import Any
 
 from django import template
 from django.db import models
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
+from dashboard.access.confirmed import FIELD, shown
 from dashboard.access.rules import RULES
 
 register = template.Library()
@@ -21,3 +26,9 @@ def may_open(url_name: str, thing: models.Model | None = None) -> bool:
 def may_send(url_name: str, thing: models.Model | None = None) -> bool:
     """Whether the reader may send a form to the URL."""
     return RULES[url_name].allows(reads=False, thing=thing)
+
+
+@register.simple_tag
+def confirms(url_name: str, thing: Any) -> SafeString:
+    """The field of a form with the facts that its button confirms."""
+    return format_html('<input type="hidden" name="{}" value="{}">', FIELD, shown(url_name, thing))

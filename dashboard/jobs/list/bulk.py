@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Max, Q
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -92,7 +92,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
         "filters": filters,
         "count": possible.count(),
         "others": every.exclude(action.possible).count(),
-        "newest": possible.aggregate(newest=Max("pk"))["newest"],
+        "asked": ".".join(map(str, possible.order_by("pk").values_list("pk", flat=True)[:MOST])),
         "first": possible.select_related("source", "target").order_by("-pk")[:SHOWN],
         "most": MOST,
     }
@@ -100,10 +100,10 @@ def bulk(request: HttpRequest) -> HttpResponse:
 
 
 def _asked_about(action: Action, filters: Filters, values: QueryDict) -> list[ImportJob]:
-    """The imports that the page asked about: none that came later."""
-    newest = entered_number(values.get("newest", "")) or 0
-    asked = matching(filters).filter(action.possible, pk__lte=newest).select_related("target", "source")
-    return list(asked.order_by("pk")[:MOST])
+    """The imports that the page asked about: none that came, or got into the state for it, later."""
+    numbers = [each for text in values.get("asked", "").split(".")[:MOST] if (each := entered_number(text))]
+    asked = matching(filters).filter(action.possible, pk__in=numbers).select_related("target", "source")
+    return list(asked.order_by("pk"))
 
 
 @dataclass

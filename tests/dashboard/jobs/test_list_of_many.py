@@ -83,7 +83,7 @@ class TestActionsOnAll:
         return browser.get(reverse("jobs_bulk"), query)
 
     def do(self, browser, asked, **query):
-        values = {"newest": asked.context["newest"] or "", **query}
+        values = {"asked": asked.context["asked"], **query}
         return browser.post(reverse("jobs_bulk"), values, follow=True).content.decode()
 
     def test_it_asks_with_the_numbers_and_deletes_what_it_asked_about(self, browser):
@@ -96,6 +96,7 @@ class TestActionsOnAll:
         assert "Delete the records of 2 imports?" in page
         assert "1 other that matches cannot be deleted, and stays as it is." in page
         later = make_job(Status.FAILED, chunks=1)
+        ImportJob.objects.filter(pk=running.pk).update(status=Status.FAILED)  # has ended since
         assert "2 imports are deleted." in self.do(browser, asked, action="delete", q="nodes-2026")
         assert set(ImportJob.objects.values_list("pk", flat=True)) == {kept.pk, running.pk, later.pk}
         events = AuditEvent.objects.filter(action="job_delete")
@@ -144,7 +145,7 @@ class TestActionsOnAll:
         job = make_job(Status.FAILED, chunks=1)
         client.force_login(viewer("bob"))
         asked = self.ask(client, action="delete")
-        assert client.post(reverse("jobs_bulk"), {"action": "delete", "newest": job.pk}).status_code == 403
+        assert client.post(reverse("jobs_bulk"), {"action": "delete", "asked": job.pk}).status_code == 403
         assert asked.status_code == 200
         assert ImportJob.objects.exists()
 

@@ -1,0 +1,109 @@
+"""What a button confirms: what its page has shown of a thing, and nothing that came up later.
+
+Each address whose button depends on such facts is declared here once. Its form has them in a hidden field
+(`{% confirms %}`), and a press is refused if one of them has changed, with what it was and is.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.http import HttpRequest
+from django.utils import timezone
+
+from importer.engine.errors import Problem
+from importer.jobs.actions import applying, obstacles
+from importer.models import DiscoveredFile, ImportJob
+from importer.retention.needed import can_be_retried
+from importer.schedules import HeaderChange
+
+Facts = Mapping[str, object]
+FIELD = "confirmed"
+_RETRIED = (ImportJob.Status.FAILED, ImportJob.Status.CANCELLED)
+
+
+def _comparison(job: ImportJob) -> Facts:
+    compared = job.compared_json or {}
+    counts = {f"{each} rows": compared.get(each, 0) for each in ("new", "changed", "deleted", "marked")}
+    return {**counts, "the attempt that compared them": job.attempts} if applying.can_apply(job) else {}
+
+
+def _failure(job: ImportJob) -> Facts:
+    if job.status not in _RETRIED:
+        return {}
+    return {"why it ended": (job.problem or {}).get("what", ""), "rejected rows": job.rejected_rows}
+
+
+def _backup(job: ImportJob) -> Facts:
+    return {"what is kept": job.kept_table, "its rows": job.kept_rows} if job.kept_table else {}
+
+
+def _undone(job: ImportJob) -> Facts:
+    changes = job.temporary_changes if job.unrestored else None
+    return {"what is not put back": changes.description if changes else ""} if obstacles.is_stuck(job) else {}
+
+
+def _lost(job: ImportJob) -> Facts:
+    retried = ImportJob.objects.filter(can_be_retried(timezone.now()), pk=job.pk).exists()
+    rows = job.rejected_rows + job.skipped_rows
+    return {"rejected or skipped rows": rows, "whether it can be retried": retried}
+
+
+def _doubled(file: DiscoveredFile) -> Facts:
+    """Of all attempts with the file, since all of them are forgotten."""
+    tried = ImportJob.objects.filter(picked__schedule=file.schedule_id, picked__name=file.name).distinct()
+    return {"rows of it that are in the table": sum(job.rows_in_table for job in tried)}
+
+
+def _header(change: HeaderChange) -> Facts:
+    names = ", ".join(each.name for each in change.fields)
+    return {"the file": change.file.name, "its header": names, "changes of the table": "; ".join(change.table_changes)}
+
+
+def _grants(group: Group) -> Facts:
+    return {"its grants": "; ".join(sorted(map(str, group.grants.all())))}
+
+
+# The facts that each address depends on; none where its button is not offered, which the action then says itself.
+CONFIRMED: Mapping[str, Callable[[Any], Facts]] = {
+    "job_apply": _comparison,
+    "job_retry": _failure,
+    "job_restore": _backup,
+    "job_drop_backup": _backup,
+    "job_end_without": _undone,
+    "job_delete": _lost,
+    "schedule_forget": _doubled,
+    "schedule_header": _header,
+    "group_delete": _grants,
+}
+
+
+def shown(name: str, thing: Any) -> str:
+    """The facts of an address as the form's field has them."""
+    return json.dumps({fact: str(value) for fact, value in CONFIRMED[name](thing).items()})
+
+
+def check_confirmed(request: HttpRequest, thing: Any) -> None:
+    """Raise Problem if what the page of the request has shown is no longer so. A program has no page."""
+    assert request.resolver_match
+    facts = CONFIRMED.get(request.resolver_match.url_name or "")
+    if facts is None or FIELD not in request.POST:
+        return
+    before = _sent(request.POST[FIELD])
+    changed = [
+        f"{fact} (then {before.get(fact) or 'none'}, now {value or 'none'})"
+        for fact, value in ((fact, str(value)) for fact, value in facts(thing).items())
+        if before.get(fact) != value
+    ]
+    if changed:
+        what = f"It has changed since the page showed it: {'; '.join(changed)}."
+        raise Problem(what, advice="Nothing was done. Look at it as it is now, then press again.")
+
+
+def _sent(text: str) -> Mapping[str, object]:
+    try:
+        sent = json.loads(text)
+    except ValueError:
+        return {}
+    return sent if isinstance(sent, dict) else {}
