@@ -139,9 +139,9 @@ def _points(values: Points, span: tuple[float, float]) -> str:
     return " ".join(f"{x:.0f},{HEIGHT - 2 - (HEIGHT - 4) * share:.0f}" for x, share in placed)
 
 
-def _running(last: Snapshot) -> int:
-    """The statements that run now, without the look itself."""
-    return sum(bool(each.statement) for each in last.sessions)
+def _running(last: Snapshot) -> int | None:
+    """The statements that run now, without the look itself; None if the account does not see those of others."""
+    return sum(bool(each.statement) for each in last.sessions) if last.sees_others else None
 
 
 def _percent(share: float | None) -> float | None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
@@ -20,6 +21,7 @@ LEAST_THREADS, MOST_THREADS = 4, 8
 LEAST_BUFFER = 32 * MIB
 LARGEST_BUFFER = 256 * MIB
 POLL_INTERVAL = 0.5  # seconds
+UNSEEN = "this account does not see how far"
 
 _CONSUMER = "UPDATE performance_schema.setup_consumers SET ENABLED = %s WHERE NAME = 'events_stages_current'"
 _STAGES = (
@@ -102,7 +104,7 @@ def _watched(connection: Connection, address: Address, on_stage: OnDdlProgress) 
 def _watch(address: Address, number: int, on_stage: OnDdlProgress, done: threading.Event) -> None:
     """Report the progress of connection `number` every POLL_INTERVAL, over a second connection."""
     with suppress(Problem, MySQLdb.Error), connect(address) as connection:
-        read_progress = _read_progress_of_mariadb if _is_mariadb(connection) else _read_progress_of_mysql
+        read_progress = _read_progress_of_mariadb if _is_mariadb(connection) else progress_on_mysql
         with _stages_on(connection):
             while not done.wait(POLL_INTERVAL):
                 on_stage(read_progress(connection, number))
@@ -117,8 +119,8 @@ def _read_progress_of_mariadb(connection: Connection, _number: int) -> DdlProgre
     return DdlProgress(percent=int(rows[0][1]) / 100 if rows else None)
 
 
-def _read_progress_of_mysql(connection: Connection, number: int) -> DdlProgress:
-    """Read the stage event; no progress if the account may not read it, or the server records none."""
+def progress_on_mysql(connection: Connection, number: int) -> DdlProgress:
+    """Read the stage event; no progress if the account may not read it, which it says, or the server records none."""
     try:
         rows = fetch_all(
             connection,
@@ -127,8 +129,8 @@ def _read_progress_of_mysql(connection: Connection, number: int) -> DdlProgress:
             " WHERE PROCESSLIST_ID = %s AND stage.EVENT_NAME LIKE 'stage/innodb/alter%%'",
             (number,),
         )
-    except MySQLdb.Error:
-        return DdlProgress()
+    except MySQLdb.Error as error:
+        return DdlProgress(UNSEEN if error.args[0] == ER.TABLEACCESS_DENIED_ERROR else "")
     if not rows:
         return DdlProgress()
     name, completed, estimated = rows[0]

@@ -141,8 +141,10 @@ def _guessed(evidence: Evidence, snapshot: Snapshot, waiting: Session, kind: str
     """The block where the server does not tell who holds the lock: those that could.
 
     Another connection that changes the table's definition; else open transactions, the oldest first; else connections
-    that run nothing, for at least as long as the import waits.
+    that run nothing, for at least as long as the import waits. None of them where the account does not see all.
     """
+    if not snapshot.sees_others:
+        return Block(waiting, kind)
     others = [each for each in snapshot.sessions if each.id != waiting.id and each.id not in evidence.facts.connections]
     changing = [each for each in others if DDL.match(each.statement) and evidence.facts.table in each.statement]
     running = [each for each in changing if not each.waits_for_lock]

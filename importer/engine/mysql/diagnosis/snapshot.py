@@ -14,6 +14,7 @@ import MySQLdb
 from importer.engine.mysql.connection import Connection, fetch_all
 from importer.engine.mysql.diagnosis.counters import Counters, read_counters
 from importer.engine.mysql.diagnosis.sessions import (
+    SEES_ALL_SESSIONS,
     MetadataLock,
     RowWait,
     Session,
@@ -67,6 +68,11 @@ class Snapshot:
     @property
     def mariadb(self) -> bool:
         return self.flavour == "MariaDB"
+
+    @property
+    def sees_others(self) -> bool:
+        """Whether the account sees the connections of other accounts."""
+        return SEES_ALL_SESSIONS.format(account=self.account) not in self.missing
 
     def session(self, id: int) -> Session | None:
         """The connection of this number, if it is shown."""
