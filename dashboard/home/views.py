@@ -31,8 +31,9 @@ MOST_SCHEDULES = 10
 @vary_on_headers("HX-Request")
 def home(request: HttpRequest) -> HttpResponse:
     """The whole page; for htmx its contents, or 204 if they are still those of `?seen=`."""
-    live = render_to_string("home/_live.html", _context(), request)
-    state = xxhash.xxh3_64_hexdigest(live.encode())
+    shown = _context()
+    live = render_to_string("home/_live.html", shown, request)
+    state = xxhash.xxh3_64_hexdigest(f"{live}{shown['system'].halts}".encode())
     if request.htmx:  # type: ignore[attr-defined]
         if request.GET.get("seen") == state:
             return HttpResponse(status=204)

@@ -98,7 +98,6 @@ def _context(request: HttpRequest, current: Schedule) -> dict[str, Any]:
         "has_dates": schedules.has_dates(current),
         "drifted": schedules.drifted_file(current),
         "marks": strips([current], MARKS)[current.pk],
-        "system": state(),
         "subscriptions": current.subscriptions.select_related("channel"),
     }
 

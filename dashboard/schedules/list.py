@@ -27,7 +27,6 @@ from importer.models.outcomes import COMPLETE_IMPORTS
 from importer.models.outcomes.runs import with_imports
 from importer.models.outcomes.sequels import run_sequels, told_of_run
 from importer.schedules.serialization import when
-from importer.worker.hosts.installation import state
 
 PAGE_ROWS = 50
 MOST_OFFERED = 20
@@ -72,7 +71,6 @@ def schedules(request: HttpRequest) -> HttpResponse:
         "any": bool(rows) or seen(Schedule.objects.all()).exists(),
         "search": text,
         "attention": attention.count(),
-        "system": state(),
         "only_attention": request.GET.get("show") == "attention",
     }
     return render(request, "schedules/list.html", context)

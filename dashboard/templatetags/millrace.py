@@ -23,6 +23,7 @@ from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.sequels import told, told_of_run
 from importer.preparation.plan_sql import plan_sql as statements_of
 from importer.sources.room import Disk, fullest_disk
+from importer.worker.hosts.installation import State, state
 
 register = template.Library()
 for _format in (
@@ -142,6 +143,12 @@ def with_query(context: Context, **changes: Any) -> str:
     """The page's query string with some parameters changed; an empty value removes its parameter."""
     query = {**context["request"].GET.dict(), **changes}
     return "?" + urlencode({name: value for name, value in query.items() if value not in ("", None)})
+
+
+@register.simple_tag
+def installation() -> State:
+    """Whether workers, queues and the store are well: every page says what stops imports."""
+    return state()
 
 
 @register.simple_tag

@@ -17,6 +17,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext
 from playwright.sync_api import Page as Tab
 
+from importer.worker.hosts import presence
+from importer.worker.hosts.installation import queue_names
 from tests.browser import states
 from tests.browser.conftest import session
 from tests.browser.visits import address, visits
@@ -35,11 +37,12 @@ VARIANTS = [(scheme, size) for scheme in SCHEMES for size in SIZES]
 # Drawn to the end at once: a picture shows no chart on its way.
 STILL = "() => { if (window.Chart) Chart.defaults.animation = false; }"
 LOADED = "() => !document.querySelector('.htmx-request')"
+HEIGHT = "() => document.documentElement.scrollHeight"
 TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
 @pytest.mark.parametrize(("scheme", "size"), VARIANTS)
-def test_take_screenshots(chromium: Browser, live_server, filled, for_visits, scheme: str, size: str):
+def test_take_screenshots(chromium: Browser, live_server, filled, for_visits, redis, scheme: str, size: str):
     folder, too_wide = FOLDER / f"{scheme}-{size}", []
     context = chromium.new_context(base_url=live_server.url, viewport=SIZES[size], color_scheme=scheme)
     for number, (browser, pages) in enumerate(visits()):
@@ -56,7 +59,7 @@ def test_take_screenshots(chromium: Browser, live_server, filled, for_visits, sc
 @pytest.mark.usefixtures("no_workers")
 @pytest.mark.parametrize(("scheme", "size"), VARIANTS)
 def test_take_screenshots_of_a_new_import(
-    chromium: Browser, live_server, client, database, tmp_path, scheme: str, size: str
+    chromium: Browser, live_server, client, database, redis, tmp_path, scheme: str, size: str
 ):
     states.make_tables(database)
     saved_target(database)
@@ -68,6 +71,7 @@ def test_take_screenshots_of_a_new_import(
         name = f"new-import-{state.name}.png"
         if not WANTED.search(name):
             continue
+        announce_workers()
         tab = context.new_page()
         tab.goto(states.address(state, states.uploaded(tmp_path, state)))
         tab.wait_for_function(LOADED)
@@ -75,7 +79,7 @@ def test_take_screenshots_of_a_new_import(
         settled(tab)
         if tab.evaluate(TOO_WIDE):
             too_wide.append(f"{folder.name}: {state.name}")
-        tab.screenshot(path=folder / name, full_page=True, animations="disabled")
+        picture(tab, folder / name)
         tab.close()
     context.close()
     write_index()
@@ -87,13 +91,30 @@ def pictures(context: BrowserContext, pages: Sequence[Page], number: int, folder
     tab = context.new_page()
     tab.on("domcontentloaded", lambda shown: shown.evaluate(STILL))
     for page in pages:
+        announce_workers()
         tab.goto(address(page))
         tab.wait_for_function(LOADED)
         settled(tab)
         if tab.evaluate(TOO_WIDE):
             yield f"{folder.name}: {page}"
-        tab.screenshot(path=folder / file_name(number, page), full_page=True, animations="disabled")
+        picture(tab, folder / file_name(number, page))
     tab.close()
+
+
+def picture(tab: Tab, path: Path) -> None:
+    """A picture of the whole page. The window is made as high: what sticks to its edge would hide the middle."""
+    before = tab.viewport_size
+    assert before
+    tab.set_viewport_size({**before, "height": max(before["height"], tab.evaluate(HEIGHT))})
+    settled(tab)
+    tab.screenshot(path=path, full_page=True, animations="disabled")
+    tab.set_viewport_size(before)
+
+
+def announce_workers() -> None:
+    """One worker for each queue, for a while: without them every page says that imports wait."""
+    for queue in queue_names():
+        presence.announce(f"{queue}@here", 4, [queue])
 
 
 def settled(tab: Tab) -> None:

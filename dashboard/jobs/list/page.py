@@ -25,6 +25,7 @@ from importer.models import ImportJob, SavedFilter, Target
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import HELD_UP, PREVIEWED, words_of
 from importer.models.outcomes.sequels import after, sequels
+from importer.worker.hosts.installation import state
 
 PAGE_ROWS = 50
 NEWEST_FIRST = "-started"
@@ -130,7 +131,8 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "filters": filters,
         "actions": ACTIONS,
     }
-    context["seen"] = xxhash.xxh3_64_hexdigest(f"{filters}{sort}{page.number}{page.paginator.count}{shown}".encode())
+    standing = f"{filters}{sort}{page.number}{page.paginator.count}{shown}{state().halts}"
+    context["seen"] = xxhash.xxh3_64_hexdigest(standing.encode())
     if request.htmx:  # type: ignore[attr-defined]
         unchanged = before == context["seen"]
         return HttpResponse(status=204) if unchanged else render(request, "jobs/list/_table.html", context)

@@ -250,7 +250,7 @@ def test_messages_are_shown_with_their_state_and_one_that_was_given_up_can_be_se
 def test_messages_that_nobody_has_tried_to_send_wait_for_a_cause_as_well(staff, redis, on):
     channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org", on=on)
     pages = [reverse("channels"), reverse("channel", args=[channel.pk])]
-    assert "No worker" not in "".join(page_of(staff.get(each)) for each in pages)
+    assert "No worker is running." not in "".join(page_of(staff.get(each)) for each in pages)
     payload = {"title": "orders failed", "what": "No."}
     Notification.objects.create(channel=channel, event="failed", payload=payload, once="1", next_at=timezone.now())
     off = "" if on else " The channel is off."
