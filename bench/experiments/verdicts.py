@@ -18,9 +18,10 @@ ONE_ROUND, ONE_BUSY_ROUND = 1.4, 4.0
 STEPS = 20
 AGREES, DISAGREES, NOT_COMPARABLE = "agrees", "disagrees", "not comparable"
 RULE = (
-    f"Agrees: our ratio is on the article's side of 1 (within {LEVEL - 1:.0%} of 1 counts as either side), and at most"
-    f" {NEAR:g} times away from the article's; or it keeps the article's bound. Not comparable: the article has no"
-    " figure, its conditions were others or do not hold here, or our rounds differ. One round alone may be"
+    "Agrees: our figure keeps the article's bound, such as “at least 2”; where the article gives a ratio, ours is at"
+    f" most {NEAR:g} times away from it and on the same side of 1 (within {LEVEL - 1:.0%} of 1 is on both sides)."
+    " Disagrees: it does not. Not comparable: it was not measured, the article has no figure, its conditions were"
+    " others or do not hold here, or the rounds do not give the same answer. One round alone may be"
     f" {ONE_ROUND:g} times off, {ONE_BUSY_ROUND:g} times on a busy machine: if that could change the answer, it is not"
     " comparable either."
 )

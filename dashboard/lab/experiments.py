@@ -1,5 +1,6 @@
 """The page of the published experiments: the last report of each on each target, and the full reports."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from statistics import median
@@ -23,6 +24,14 @@ MOST_REPORTS = 500
 # The headings over the ways that failed, and whether those have rates of other rounds.
 FAILURES = {"Not measured": False, "Failed in some rounds": True}
 BADGES = {"agrees": "bg-green-lt", "disagrees": "bg-red-lt"}
+# Each verdict in words after a number: after 1, and after others; in the order in which they are told.
+ONE_OR_MORE = {
+    "agrees": ("agrees", "agree"),
+    "disagrees": ("disagrees", "disagree"),
+    "not comparable": ("is not comparable", "are not comparable"),
+}
+# Where a report's rule says what the next verdict means.
+_NEXT_RULE = re.compile(r"(?<=\.) (?=Disagrees:|Not comparable:)")
 OTHER_BADGE = "bg-secondary-lt"
 # Of a way: why its rate is compared with nothing. The page says it once for all of them.
 NO_FIGURE = "the article has no figure"
@@ -88,8 +97,17 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     claims = [{**claim, "badge": _badge(claim["verdict"])} for claim in document["claims"]]
     failed = [way for way in ways if way["failed"]]
     failures = {title: [way for way in failed if bool(way["rates"]) == rated] for title, rated in FAILURES.items()}
-    of_ways = {"judged": judged, "others": others, "failures": failures}
-    return render(request, "lab/experiments/report.html", {"lab": lab, "report": document, "claims": claims, **of_ways})
+    context = {
+        "lab": lab,
+        "report": document,
+        "claims": claims,
+        "verdicts": verdicts(lab),
+        "rules": _NEXT_RULE.split(document["rule"]),
+        "judged": judged,
+        "others": others,
+        "failures": failures,
+    }
+    return render(request, "lab/experiments/report.html", context)
 
 
 def measured_ways(lab: Lab, measured: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -113,8 +131,9 @@ def measured_ways(lab: Lab, measured: Iterable[dict[str, Any]]) -> dict[str, lis
 
 
 def verdicts(lab: Lab) -> list[tuple[str, int]]:
-    """The verdicts on the article's claims so far, each with their number, the commonest first."""
-    return Counter(claim["verdict"] for claim in (lab.report_json or {}).get("claims", ())).most_common()
+    """The verdicts on the article's claims so far, as words to follow their number, and that number."""
+    counted = Counter(claim["verdict"] for claim in (lab.report_json or {}).get("claims", ()))
+    return [(words[counted[each] > 1], counted[each]) for each, words in ONE_OR_MORE.items() if counted[each]]
 
 
 def _shown(way: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from importer.engine.units import GIB
 from importer.models import Lab, Target
 
 # The problem of a way without rates.
-NEVER = {"own server, 8 partitions, 8 sessions, 8 pool instances": "It has no <such> variable."}
+_INSTANCES = "own server, 8 partitions, 8 sessions, 8 pool instances"
+NEVER = {_INSTANCES: "The server has no variable 'innodb_buffer_pool_instances'."}
 
 PLACE = Place(8, 64 * GIB, "MySQL", (5, 5, 8))
 
