@@ -22,8 +22,13 @@ ABOUT_BADGES = (
     "status", "problem", "rejected_rows", "restored", "slower_than_like", RATE, "like_rows_per_second", "like_imports",
 )  # fmt: skip
 
-# Of the usual columns, those of the card that an import is on a phone.
-ON_A_CARD = {"ended", "table", "rows_per_second", "total_seconds"}
+# Of the usual columns, those of the card that an import is on a phone, and their classes.
+ON_A_CARD = {
+    "ended": "card-ended",
+    "table": "card-table-name",
+    "rows_per_second": "card-rate",
+    "total_seconds": "card-total",
+}
 
 
 @dataclass(frozen=True)
@@ -51,14 +56,15 @@ class Heading:
 class Cell:
     """A value in short form, under its column's `heading`; `words` is the value with its unit.
 
-    `secondary`: a card on a phone leaves it out.
+    `on_card`: of the usual columns, the value's place on the card of a phone, which leaves out those that are
+    "secondary"; "" where somebody has chosen the columns.
     """
 
     heading: str
     text: str
     words: str
     is_number: bool
-    secondary: bool
+    on_card: str
 
 
 @dataclass(frozen=True)
@@ -129,13 +135,17 @@ def _heading(name: str, view: View) -> Heading:
 
 
 def _line(row: Row, view: View, fastest: set[int], pages: set[int]) -> Line:
-    left_out = set(view.columns) - ON_A_CARD if view.columns == USUAL else set()
-    cells = (_cell(name, row.facts.get(name), name in left_out) for name in _shown(view) if name != "job")
+    cells = (_cell(name, row.facts.get(name), _on_card(name, view)) for name in _shown(view) if name != "job")
     return Line(row.job, row.job in pages, tuple(cells), tuple(_badges(row, fastest)))
 
 
-def _cell(name: str, value: Value | None, secondary: bool) -> Cell:
-    return Cell(title(name), short(name, value), in_words(name, value), FACTS[name].kind.is_number, secondary)
+def _on_card(name: str, view: View) -> str:
+    """The place of a value on a card; "" if the columns are not the usual ones."""
+    return ON_A_CARD.get(name, "secondary") if view.columns == USUAL else ""
+
+
+def _cell(name: str, value: Value | None, on_card: str) -> Cell:
+    return Cell(title(name), short(name, value), in_words(name, value), FACTS[name].kind.is_number, on_card)
 
 
 def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:

@@ -61,7 +61,7 @@ def cells(of: tuple[Cell, ...]) -> SafeString:
 
 
 def _cell(cell: Cell) -> str:
-    classes = " ".join(["number"] * cell.is_number + ["secondary"] * cell.secondary)
+    classes = " ".join(["number"] * cell.is_number + [cell.on_card] * bool(cell.on_card))
     marked = f' class="{classes}"' if classes else ""
     words = f' title="{escape(cell.words)}"' if cell.words != cell.text else ""
     return f'<td{marked}{words} data-label="{escape(cell.heading)}">{escape(cell.text)}</td>'
