@@ -131,6 +131,8 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
         "shares": lab_charts(shown)["shares"] if len(shown.grid.values) > 1 else [],
         "recommended": option_summary(labs.options_of(shown)).chosen if advice else [],
         "apply": _apply(request, shown) if advice and shown.ended else "",
+        # Partitions are the table's: an import cannot set them.
+        "fills_in": bool(advice and advice["settings"].keys() - {"partitions"}),
         "approval": _approval_card(shown),
         "is_stuck": labs.is_stuck(shown),
         "can_cancel": shown.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),

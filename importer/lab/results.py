@@ -208,6 +208,8 @@ def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
         caveats += _about_deferred_keys(lab, advice.settings)
     if "partitions" in lab.grid.values:
         caveats.append("Partitions belong to the table: no import changes those of an existing table.")
+        if advice and (number := advice.settings.get("partitions")):
+            caveats.append(f"To have {number} of them, change the table first: ALTER TABLE … PARTITIONS {number}.")
     if lab.during_imports:
         caveats.append("Imports may have run during the trials.")
     return caveats

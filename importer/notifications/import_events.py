@@ -78,7 +78,7 @@ def _note_end(job: ImportJob) -> None:
         enqueue(Event.FAILED, about, job.problem.get("what", ""), job=job, **part_of)
     elif job.status == Status.SUCCEEDED:
         for event in (*((Event.RECOVERED,) if _failed_before(job) else ()), Event.SUCCEEDED):
-            enqueue(event, about, _went_in(rows_of([job])), job=job, **part_of)
+            enqueue(event, about, _in_table(rows_of([job])), job=job, **part_of)
 
 
 def _has_too_many_rejects(job: ImportJob, run: ScheduleRun | None, schedule: Schedule | None) -> bool:
@@ -151,9 +151,8 @@ def _rejected(rows: dict[str, int]) -> str:
     return f"{rows['rejected']:,} of {count_of(rows['source'], 'row')} were rejected."
 
 
-def _went_in(rows: dict[str, int]) -> str:
-    went_in = rows["loaded"] + rows["replaced"] + rows["unchanged"]
-    return f"{went_in:,} {'row' if went_in == 1 else 'rows'} went in."
+def _in_table(rows: dict[str, int]) -> str:
+    return f"{count_of(rows['loaded'] + rows['replaced'] + rows['unchanged'], 'row')} loaded."
 
 
 def _of_run(sentence: Callable[[dict[str, int]], str]) -> Callable[[ScheduleRun], str]:
@@ -164,9 +163,9 @@ def _of_run(sentence: Callable[[dict[str, int]], str]) -> Callable[[ScheduleRun]
 # The sentence of each event of a run. REGRESSION is an event of an import only.
 WHAT: dict[Event, Callable[[ScheduleRun], str]] = {
     Event.FAILED: _why_failed,
-    Event.RECOVERED: _of_run(_went_in),
+    Event.RECOVERED: _of_run(_in_table),
     Event.REJECTS: _of_run(_rejected),
     Event.LATE: _late,
     Event.NO_FILE: _no_file,
-    Event.SUCCEEDED: _of_run(_went_in),
+    Event.SUCCEEDED: _of_run(_in_table),
 }

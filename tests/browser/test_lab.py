@@ -69,7 +69,7 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     assert page.evaluate(f"{box}.every((each, n, all) => !n || each.top - all[n - 1].bottom < 20)")
     page.locator(".lab-round a").last.click()
     expect(page.locator("#trial-4")).to_be_visible()
-    page.get_by_role("link", name="Apply to an import").click()
+    page.get_by_role("link", name="Import this file").click()
 
     # Rows with these keys are there already: the page says so, and the newcomer chooses replace.
     expect(page.get_by_text(re.compile("Mode append adds"))).to_be_visible()

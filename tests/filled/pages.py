@@ -58,7 +58,7 @@ LISTS = (
     Page("jobs_bulk", query="?action=delete&status=failed", words=("Delete the records of", "broken_orders.csv")),
     Page("schedules", words=(NIGHTLY, "At 02:30 every day, Europe/Vienna", "bucket, paused", "Every 15 minutes")),
     Page("schedules", query="?show=attention", words=("The header is another one: price missing; cost new.",)),
-    Page("labs", words=("5 in all", "hash partitions", "Cancelled")),
+    Page("labs", words=("5 in all", "hash partitions", "Cancelled", TOO_LONG[:40])),
     Page("presets", words=("customers from the till", "sku, name, price", "warehouse · sales.products")),
     Page("preset", (1,), words=("Change it in the form", "semicolon, cp1252", "31.12.2026 (day.month.year)")),
     Page("targets", words=("loader@127.0.0.1:1 / sales", "1 problem to fix", "Ready, 4 hints", "19 imports")),
@@ -175,7 +175,7 @@ HISTORY = (
 )
 LAB = (
     Page("lab", (1,), words=("of import 16", "1,257 rows/s in one run", "rows per statement 10", "Fastest run")),
-    Page("lab", (2,), words=("by ann", "50 % in 20 ranges", "Partitions belong to the table")),
+    Page("lab", (2,), words=("by ann", "50 % in 20 ranges", "Partitions belong to the table", ">Import this file<")),
     Page("lab", (3,), words=("the target's ceiling is 6 chunks at once", "the lab was ended before")),
     Page("lab", (4,), words=("Ended without a result", TOO_LONG)),
     Page("lab", (5,), words=("46,512", "fastest here", "not judged: there is no report")),

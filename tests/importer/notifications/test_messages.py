@@ -93,7 +93,7 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     assert inbox.subjects == [
         f"Millrace: Import {failed.pk} into orders failed: {failed.problem['what']}",
         f"Millrace: Import {rejecting.pk} into orders rejected rows: 1 of 2 rows were rejected.",
-        f"Millrace: Import {rejecting.pk} into orders works again: 1 row went in.",
+        f"Millrace: Import {rejecting.pk} into orders works again: 1 row loaded.",
     ]
     text, html = (part.get_payload(decode=True).decode() for part in inbox.came[0].get_payload())
     assert 'line 3, column price, "<b>cheap</b>"' in text
@@ -166,7 +166,7 @@ def test_success_is_sent_to_channels_that_ask_for_it(target: Target, tmp_path: P
     Subscription.objects.create(schedule=ended.schedule, channel=mail, events=["succeeded"])
     record_event(ended, Event.SUCCEEDED)
     payload = Notification.objects.get(channel=mail, event=Event.SUCCEEDED).payload
-    assert (payload["title"], payload["what"]) == ("orders nightly succeeded", "1 row went in.")
+    assert (payload["title"], payload["what"]) == ("orders nightly succeeded", "1 row loaded.")
 
 
 def test_a_successful_retry_sends_recovered(target: Target, tmp_path: Path, webhook: Channel):
