@@ -61,6 +61,12 @@ class Grid:
         return self.preview.choices.option_form["on_error"].text != "reject"
 
     @property
+    def needs_every_row(self) -> bool:
+        """Whether a row with a problem cannot be left out."""
+        prepared = self.preview.prepared
+        return bool(prepared and prepared.options.needs_every_row)
+
+    @property
     def none_fits(self) -> bool:
         """Whether each row of the file has a problem."""
         return self.problems.whole and self.problems.count > 0 and not self.problems.others

@@ -58,5 +58,5 @@ def findings(request: HttpRequest, key: UUID) -> HttpResponse:
     examination.wake(source)
     problems = examination.found_so_far(made)
     context = {"key": key, "problems": problems, "examining": not made.done, "filtered": "filtered" in request.GET}
-    context |= {"stops": "stops" in request.GET, "alone": True}
+    context |= {"stops": "stops" in request.GET, "needs_every_row": "every" in request.GET, "alone": True}
     return render(request, "new_import/grid/_findings.html", context)

@@ -154,6 +154,11 @@ class Options:
         return min(stated, default=max(DEFAULT_REJECTS, rows * DEFAULT_REJECT_PERCENT // 100))
 
     @property
+    def needs_every_row(self) -> bool:
+        """Whether no row of the file can be rejected: what the file lacks is deleted or marked."""
+        return self.mode == "sync" and self.missing != KEEP
+
+    @property
     def reject_limit_words(self) -> str:
         """The limit of rejected rows in words; "" if there is none."""
         if not self.limits_rejects:
@@ -234,7 +239,7 @@ def _check_comparing(options: Options) -> None:
                 advice="Leave scope out, or choose mode sync.",
                 option="scope",
             )
-    elif options.missing != KEEP and options.on_error == "reject":
+    elif options.needs_every_row and options.on_error == "reject":
         raise Problem(
             "A rejected row is missing from the file, and mode sync would delete or mark its row of the table.",
             advice="Let bad rows stop the import (on_error stop), or keep what is missing (--missing keep).",

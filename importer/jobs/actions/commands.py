@@ -139,7 +139,8 @@ def cancel(job_id: int) -> None:
 
 def could_leave_out(job: ImportJob) -> bool:
     """Whether the job was stopped by bad rows, which a retry could reject."""
-    return job.options.on_error == "stop" and is_of_bad_rows(job.problem)
+    options = job.options
+    return options.on_error == "stop" and not options.needs_every_row and is_of_bad_rows(job.problem)
 
 
 def nothing_is_missing(job: ImportJob) -> bool:
