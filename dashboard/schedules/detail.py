@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any, cast
 
+import xxhash
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
@@ -21,7 +22,7 @@ from importer import schedules
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
-from importer.models.outcomes.runs import with_imports
+from importer.models.outcomes.runs import WORDS_OF, with_imports
 from importer.models.outcomes.sequels import run_sequels
 from importer.schedules.serialization import when
 from importer.worker.hosts.installation import state
@@ -48,16 +49,19 @@ def schedule(request: HttpRequest, pk: int) -> HttpResponse:
 def page_state(current: Schedule, now: datetime) -> str:
     """A token of what the page shows: with an equal token, nothing has changed.
 
-    An import by hand may settle a run. The calendar changes with the day, the time until a run is tried again with
-    the minute, and what is next once it is overdue.
+    An import by hand may settle a run, and a retry change what it has come to. The calendar changes with the day, the
+    time until a run is tried again with the minute, and what is next once it is overdue.
     """
     newest = current.runs.order_by("-pk").values_list("pk", "version").first()
-    later = run_sequels(current.runs.order_by("-due_at", "-pk").values_list("pk", flat=True)[:PAGE_RUNS])
+    latest = with_imports(current.runs.order_by("-due_at", "-pk"))[:PAGE_RUNS]
+    came_to = list(latest.values_list("pk", *WORDS_OF))
+    later = run_sequels([pk for pk, *_ in came_to])
     settled = ".".join(f"{pk}-{its.how}-{its.job}" for pk, its in sorted(later.items()))
+    ends = xxhash.xxh3_64_hexdigest(repr(came_to).encode())
     under_way = list(current.runs.filter(finished_at=None).values_list("version", flat=True))
     moment = now.astimezone(_zone(current)).strftime("%Y%m%d%H%M" if under_way else "%Y%m%d")
     standing = f"{current.overdue}.{current.problem_at}.{state().halts}"
-    return f"{current.version}.{newest}.{sum(under_way)}.{moment}.{settled}.{standing}"
+    return f"{current.version}.{newest}.{sum(under_way)}.{moment}.{ends}.{settled}.{standing}"
 
 
 def _zone(current: Schedule) -> tzinfo:

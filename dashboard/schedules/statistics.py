@@ -11,7 +11,7 @@ from importer.models import ImportJob, Schedule
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import NEEDS_ANSWER, words_of
 from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE, look_of
-from importer.models.outcomes.runs import HAS_REJECTS, HAS_RESTORED
+from importer.models.outcomes.runs import CAME_TO, HAS_REJECTS, HAS_RESTORED
 from importer.models.outcomes.sequels import run_sequels
 
 MOST_DRAWN = 300
@@ -28,14 +28,14 @@ def figures(schedule: Schedule) -> dict[str, Any]:
     """
     later = run_sequels(schedule.runs.order_by("-pk").values_list("pk", flat=True)[:MOST_JUDGED])
     settled = Q(pk__in=[*later, 0])  # By an empty list Django would find nothing for any of the counts.
-    ended = schedule.runs.order_by().annotate(has_rejects=HAS_REJECTS, has_restored=HAS_RESTORED)
+    ended = schedule.runs.order_by().annotate(came_to=CAME_TO, has_rejects=HAS_REJECTS, has_restored=HAS_RESTORED)
     nothing = Q(status="succeeded") & (Q(note=NO_NEW_FILE.words) | Q(note__startswith=NO_COMPLETE_FILE.words))
     runs = ended.aggregate(
         succeeded=Count("pk", filter=Q(status="succeeded", has_rejects=False, has_restored=False) & ~nothing),
-        lossy=Count("pk", filter=Q(status="succeeded", has_rejects=True) & ~nothing & ~settled),
+        lossy=Count("pk", filter=Q(came_to="succeeded", has_rejects=True) & ~nothing & ~settled),
         restored=Count("pk", filter=Q(status="succeeded", has_rejects=False, has_restored=True) & ~nothing),
         without_file=Count("pk", filter=nothing),
-        failed=Count("pk", filter=Q(status="failed") & ~settled),
+        failed=Count("pk", filter=Q(came_to="failed") & ~settled),
         asked=Count("pk", filter=Q(status=NEEDS_ANSWER.words) & ~settled),
         settled=Count("pk", filter=settled),
     )

@@ -6,6 +6,7 @@ from django.db.models.functions import Cast
 from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.models.outcomes.looks import MISSED
+from importer.models.outcomes.runs import CAME_TO
 from importer.models.outcomes.sequels import run_sequels
 from importer.schedules.transitions import UNENDED, Status
 
@@ -16,7 +17,8 @@ def needing_attention() -> QuerySet[Schedule]:
     Also those whose due time or files cannot be read. Paused schedules are left out: a person deals with them already.
     """
     own = ScheduleRun.objects.filter(schedule=OuterRef("pk"))
-    ended = own.filter(status__in=(Status.SUCCEEDED, *ScheduleRun.UNSUCCESSFUL)).order_by("-due_at", "-pk")
+    ended = own.filter(status__in=(Status.SUCCEEDED, *ScheduleRun.UNSUCCESSFUL)).annotate(came_to=CAME_TO)
+    ended = ended.order_by("-due_at", "-pk")
     # Not every database can search inside JSON.
     late = (
         own.filter(status__in=UNENDED)
@@ -24,7 +26,7 @@ def needing_attention() -> QuerySet[Schedule]:
         .filter(as_text__contains=f'"{Event.LATE}"')
     )
     active = Schedule.objects.filter(paused=False).alias(
-        last_status=Subquery(ended.values("status")[:1]), last_ended=Subquery(ended.values("pk")[:1])
+        last_status=Subquery(ended.values("came_to")[:1]), last_ended=Subquery(ended.values("pk")[:1])
     )
     unwell = active.filter(last_status__in=ScheduleRun.UNSUCCESSFUL)
     settled = run_sequels(unwell.annotate(last=F("last_ended")).values_list("last", flat=True))

@@ -191,6 +191,8 @@ def _of_files(files: Sequence[DiscoveredFile]) -> dict[int, Sequel]:
     """How each file that a run did not load, or not whole, was settled: by its import, or another of its content."""
     jobs = [each.job_id for each in files if each.job_id]
     settled, whole = sequels(jobs), set(COMPLETE_IMPORTS.filter(pk__in=jobs).values_list("pk", flat=True))
+    # What has lost rows since is dealt with once these are.
+    lossy = set(COMPLETE_IMPORTS.filter(pk__in=jobs, rejected_rows__gt=0).values_list("pk", flat=True))
     contents = {each.fingerprint for each in files if each.outcome != File.LOADED} - {""}
     last = _last_complete(Q(fingerprint__in=contents)) if contents else {}
     since = dict(ImportJob.objects.filter(pk__in=set(last.values())).values_list("pk", "created_at"))
@@ -200,7 +202,7 @@ def _of_files(files: Sequence[DiscoveredFile]) -> dict[int, Sequel]:
         table = (each.schedule.target_id, each.schedule.schema_name, each.schedule.table_name)
         if each.job_id in settled:
             found[each.pk] = settled[each.job_id]
-        elif each.outcome == File.LOADED:
+        elif each.outcome == File.LOADED or each.job_id in lossy:
             continue
         elif each.job_id in whole:
             found[each.pk] = _by_import(how, each.job_id)
