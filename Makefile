@@ -77,7 +77,7 @@ integrations: ## run the examples of docs/clients.md in the real Airflow and Dag
 	@VENV=.venv-integrations scripts/setup.sh integrations
 	$(PY) -m pytest -q tests/integrations $(ARGS)
 
-lint: ## check style, types, migrations and the compose file
+lint: ## check style, types, migrations, the compose file and that scripts can be read
 	@scripts/setup.sh tests
 	$(PY) -m ruff check $(CODE) manage.py setup.py
 	$(PY) -m ruff format --check $(CODE) manage.py setup.py
@@ -86,6 +86,7 @@ lint: ## check style, types, migrations and the compose file
 	$(PY) -m check_jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 	VAR_DIR="$$(mktemp -d)" && export VAR_DIR && trap 'rm -rf "$$VAR_DIR"' EXIT && $(PY) manage.py makemigrations --check --dry-run
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
+	@if command -v node >/dev/null; then find static -name '*.js' -not -path '*/vendor/*' -print0 | xargs -0 -n 1 node --check; fi
 
 format: ## format the code
 	@scripts/setup.sh tests
