@@ -1,9 +1,8 @@
 """The work of a preview grows with the columns of its file, not with their square, and is not done again."""
 
-import sys
-
 import pytest
 
+from tests.cost import calls_of
 from tests.dashboard.new_import.test_page import show, shown_form, uploaded
 from tests.targets import saved_target
 
@@ -24,23 +23,12 @@ def content_of(width: int) -> bytes:
 def calls(browser, user, width: int, target: str) -> tuple[int, int]:
     """The calls of functions of Millrace for two previews, one after the other, of a file with this many columns."""
     source = uploaded(user, content_of(width), f"wide{width}.csv")
-    counts = []
+    counts, answers = [], []
     values = {"target": target, "mode": "create", "table": f"wide{width}"}
     for _ in range(2):
-        made = 0
-
-        def count(frame, event, _argument):
-            nonlocal made
-            made += event == "call" and "/importer/" in frame.f_code.co_filename
-
-        sys.setprofile(count)
-        try:
-            answer = show(browser, source, **values)
-        finally:
-            sys.setprofile(None)
-        assert answer.status_code == 200
-        values = shown_form(answer)
-        counts.append(made)
+        counts.append(calls_of(lambda values=values: answers.append(show(browser, source, **values)), "/importer/"))
+        assert answers[-1].status_code == 200
+        values = shown_form(answers[-1])
     return counts[0], counts[1]
 
 
