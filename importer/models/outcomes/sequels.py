@@ -103,10 +103,14 @@ def after(words: str, its: Sequel | None) -> str:
 
 def run_sequels(keys: Iterable[int]) -> dict[int, Sequel]:
     """The sequels of these runs of schedules: each file that was not loaded, or not whole, has been dealt with."""
+    if not (keys := list(keys)):
+        return {}
     needing = ScheduleRun.objects.filter(
-        Q(status__in=ScheduleRun.UNSUCCESSFUL) | Q(files__job__rejected_rows__gt=0), pk__in=list(keys)
+        Q(status__in=ScheduleRun.UNSUCCESSFUL) | Q(files__job__rejected_rows__gt=0), pk__in=keys
     )
     runs = list(needing.select_related("dismissed_by").annotate(arrived=_ARRIVED).distinct())
+    if not runs:
+        return {}
     of_run: dict[int, list[DiscoveredFile]] = {run.pk: [] for run in runs}
     unwell = Q(outcome__in=(File.FAILED, File.NEEDS_ANSWER)) | Q(job__rejected_rows__gt=0)
     files = list(DiscoveredFile.objects.filter(unwell, run__in=of_run).select_related("schedule", "run"))
@@ -132,6 +136,8 @@ def _repaired_by(rejected: Mapping[int, int]) -> dict[int, int]:
 
     `rejected`: how many rows each has rejected.
     """
+    if not rejected:
+        return {}
     taken = rows_taken(rejected.keys())
     whole = ImportJob.objects.in_bulk([pk for pk, rows in rejected.items() if taken.get(pk, 0) >= rows])
     settled = {pk: job.rejected_rows for pk, job in whole.items() if _is_settled_but_for_rejects(job)}
@@ -151,9 +157,11 @@ def repeated_by(failed: Mapping[int, Sequence[Any]]) -> dict[int, int]:
 
     `failed`: OF_FILE of each.
     """
+    if not failed:
+        return {}
     contents = {content for _, content, *_ in failed.values()} - {""}
     same = Q(pk__in={source for source, *_ in failed.values()}) | Q(fingerprint__in=contents)
-    last = _last_complete(same) if failed else {}
+    last = _last_complete(same)
     found = {}
     for pk, (source, content, *table) in failed.items():
         by = max(last.get((file, *table), 0) for file in (source, content))
