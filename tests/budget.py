@@ -45,7 +45,7 @@ BUDGET = (
     Part("dashboard", (".py",), 21_252),
     Part("millrace_client", (".py",), 1_207),
     Part("templates", (".html", ".txt"), 4_815),
-    Part("static", (".js", ".css"), 6_456, without=("static/vendor",)),
+    Part("static", (".js", ".css"), 6_460, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_223),
     Part("scripts", (".py", ".sh"), 917),
     Part("tests", (".py", ".js", ".ts", ".go"), 87_177),
