@@ -1,24 +1,29 @@
-"""Compares the write modes that use a staging table with mode append, on one server, table and file.
+"""Compares the processor time of the write modes that use a staging table with that of mode append or upsert.
 
-    python -m bench.modes --server mysql://root@127.0.0.1:3306/ --rows 500000 --runs 3
+    python -m bench.modes [--rows 400000] [--runs 3] [--server NAME=mysql://...]
 
 The modes alternate (A B C A B C ...). The engine alone loads the chunks in two sessions, without the application; the
-time is from the creation of the staging table to the end of the finishing step, without the scan. `full` starts with
-the rows already in the table.
+time is that of client and server, from the creation of the staging table to the end of the finishing step, without the
+scan. Some modes start with the rows already in the table, and those of a second load with 2 % of them changed.
 """
 
 import argparse
 import json
+import os
 import statistics
 import tempfile
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from operator import truediv
 from pathlib import Path
 
-from bench.servers import DATABASE, address_of
+from bench.meter import ServerMeter
+from bench.servers import Server, servers_to_measure
 from bench.workloads import NODES
+from importer.engine.errors import Previewed
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish
@@ -37,44 +42,78 @@ from importer.engine.target import staging
 
 (TABLE,) = NODES.tables
 SESSIONS = 2
-MODES = (("append", "", False), ("atomic", "", False), ("replace", "", True), ("upsert", "", True))
+CHANGED = 50  # every how manieth row differs
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load that is measured: with these options, into a table that is `full` or not, as a share of that of `base`."""
+
+    name: str
+    base: str
+    options: Options
+    full: bool = False
+    changed: bool = False
+
+
+LOADS = (
+    Load("append", "append", Options()),
+    Load("atomic", "append", Options(mode="atomic")),
+    Load("replace", "append", Options(mode="replace"), full=True),
+    Load("upsert", "append", Options(mode="upsert"), full=True),
+    Load("second upsert", "second upsert", Options(mode="upsert"), full=True, changed=True),
+    Load("update", "second upsert", Options(mode="update"), full=True, changed=True),
+    Load("sync", "second upsert", Options(mode="sync"), full=True, changed=True),
+    Load("preview", "second upsert", Options(mode="sync", preview=True), full=True, changed=True),
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--server", required=True)
-    parser.add_argument("--rows", type=int, default=500_000)
+    parser.add_argument("--server", action="append", default=[], metavar="NAME=URL")
+    parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--loads", nargs="*", default=[each.name for each in LOADS])
     arguments = parser.parse_args()
-    address = address_of(arguments.server)
-    with connect(replace(address, database="")) as connection:
-        execute(connection, f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    loads = [each for each in LOADS if each.name in arguments.loads]
     with tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder:
         path = Path(folder) / "nodes.csv"
         TABLE.write(path, arguments.rows)
-        seconds: dict[str, list[float]] = {mode: [] for mode, _, _ in MODES}
-        for number in range(arguments.runs + 1):  # the first round warms up and is not counted
-            for mode, on_duplicate, full in MODES:
-                taken = run(address, path, Options(mode=mode, on_duplicate=on_duplicate), full)
-                if number:
-                    seconds[mode].append(taken)
-    ratios = {
-        mode: round(statistics.median(a / b for a, b in zip(taken, seconds["append"], strict=True)), 2)
-        for mode, taken in seconds.items()
-    }
-    print(json.dumps({"rows": arguments.rows, "seconds": seconds, "times_append": ratios}, indent=2))
+        with servers_to_measure(arguments.server, Path(folder), ["--innodb-buffer-pool-size=1G"]) as servers:
+            for server in servers:
+                seconds: dict[str, list[float]] = {each.name: [] for each in loads}
+                for number in range(arguments.runs + 1):  # the first round warms up and is not counted
+                    for each in loads:
+                        taken = run(server, path, each)
+                        if number:
+                            seconds[each.name].append(taken)
+                shares = {
+                    each.name: round(statistics.median(map(truediv, seconds[each.name], seconds[each.base])), 2)
+                    for each in loads
+                    if each.base in seconds
+                }
+                result = {"server": server.name, "rows": arguments.rows, "cpu": seconds, "shares": shares}
+                print(json.dumps(result, indent=2), flush=True)
 
 
-def run(address: Address, path: Path, options: Options, full: bool) -> float:
-    """Seconds for the whole file into a new table, or with `full` into one that already has all rows."""
-    with connect(address) as connection:
+def run(server: Server, path: Path, load: Load) -> float:
+    """Processor seconds of client and server for the whole file, into a table that is made for it."""
+    with connect(server.address) as connection:
         ledger.create(connection)
         for table in _leftovers(connection):
             execute(connection, f"DROP TABLE {table}")
         execute(connection, TABLE.create_sql())
-    if full:
-        load_whole(address, path, Options())
-    return load_whole(address, path, options)[0]
+    if load.full:
+        load_whole(server.address, path, Options())
+    if load.changed:
+        with connect(server.address) as connection:
+            execute(connection, f"UPDATE {TABLE.name} SET version = version + 1 WHERE id % {CHANGED} = 0")
+    with ServerMeter(server) as meter:
+        own = sum(os.times()[:4])
+        load_whole(server.address, path, load.options)
+        own = sum(os.times()[:4]) - own
+    assert meter.cost
+    return round(own + (meter.cost.cpu or 0), 2)
 
 
 def load_whole(address: Address, path: Path, options: Options) -> tuple[float, str, ImportPlan]:
@@ -94,13 +133,16 @@ def load_whole(address: Address, path: Path, options: Options) -> tuple[float, s
         with connect(address) as connection:
             plan = replace(plan, table_digest=staging.create(connection, plan.schema, job, plan.staged))
 
-    def load(chunk: ChunkRange) -> None:
-        load_chunk(ChunkLoad(job, 1, path, address, profile.dialect, plan, chunk, options=options), LoadCallbacks())
+    def load(chunk: ChunkRange) -> int:
+        """The rows that are staged of the chunk."""
+        work = ChunkLoad(job, 1, path, address, profile.dialect, plan, chunk, options=options)
+        return load_chunk(work, LoadCallbacks()).tally.loaded
 
     with ThreadPoolExecutor(SESSIONS) as pool:
-        list(pool.map(load, chunks))
+        staged = sum(pool.map(load, chunks))
     if plan.staged:
-        finish(FinishingStep(job, 1, address, plan, sum(chunk.rows for chunk in chunks)), LoadCallbacks())
+        with suppress(Previewed):
+            finish(FinishingStep(job, 1, address, plan, staged), LoadCallbacks())
         with connect(address) as connection:
             staging.drop(connection, plan.schema, job)
     return time.perf_counter() - begun, job, plan
