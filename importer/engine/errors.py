@@ -198,6 +198,14 @@ class NotAsSeen(Problem):
     code = 1304
 
 
+class RowsChangedSince(Exception):
+    """Rows of the table are not as they were when chunks were compared with them: stage these `chunks` again, whole."""
+
+    def __init__(self, chunks: frozenset[int]) -> None:
+        super().__init__(f"rows of the table have changed since chunks were compared with them: {sorted(chunks)}")
+        self.chunks = chunks
+
+
 class NotDecided(Problem):
     """Nobody has decided in time about what a limit of changes had stopped, so that its staged rows are dropped."""
 

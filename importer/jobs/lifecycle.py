@@ -1,6 +1,7 @@
 """Decides the next step of a job, and ends the job."""
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 from uuid import uuid4
 
@@ -311,8 +312,9 @@ def seconds_since(job: ImportJob, numbers: set[int]) -> float:
     return float((timezone.now() - last).total_seconds()) if last else 0.0
 
 
-def reopen(job: ImportJob, numbers: set[int]) -> None:
-    """Load chunks again that were recorded as loaded and are not in the ledger: a fail-over has lost them.
+def reopen(job: ImportJob, numbers: Collection[int], *, attempt: int = 0) -> None:
+    """Load chunks again that were recorded as loaded and are not in the ledger: a fail-over has lost them, or they
+    were taken out to be staged as a whole (loader.py), which is a later `attempt` than the first.
 
     Nothing changes if another worker has taken the step, or the job is ending.
     """
@@ -321,7 +323,7 @@ def reopen(job: ImportJob, numbers: set[int]) -> None:
             return
         lost = job.chunks.filter(number__in=numbers, status=Chunk.Status.LOADED)
         sums = lost.aggregate(*(Sum(name, default=0) for name in (*COUNTS, "length")))
-        lost.update(status=Chunk.Status.PENDING, attempt=0, lease=None)
+        lost.update(status=Chunk.Status.PENDING, attempt=attempt, lease=None)
         change(
             job.pk,
             [Status.FINISHING, Status.VERIFYING],

@@ -11,7 +11,7 @@ from django.conf import settings
 from config.telemetry import traces
 from importer.connections.source_location import copy_of, location_of_types
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, NotAsSeen, Previewed, Problem, TooManyChanges
+from importer.engine.errors import Cancelled, NotAsSeen, Previewed, Problem, RowsChangedSince, TooManyChanges
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish, is_done
@@ -167,10 +167,27 @@ def finish_job(job_id: int, then: FollowUp) -> None:
     except (TooManyChanges, NotAsSeen) as problem:
         job_staging.record_stopped(job, problem, _staged_bytes(job))
         then(job_id, ())
+    except RowsChangedSince as changed:
+        _stage_again(job, changed.chunks, then)
     except Exception as error:
         then(job_id, after_failure(job, error, given_up=keeper.killed))
     else:
         then(job_id, ())
+
+
+def _stage_again(job: ImportJob, chunks: frozenset[int], then: FollowUp) -> None:
+    """Take the chunks out of the staging table and reopen them. A worker that finds them gone from the ledger, because
+    this one has died in between, reopens them as well.
+    """
+    try:
+        from importer.engine.load.finish.left_out import take_out  # Here: few imports need it.
+
+        take_out(job.target.address, job.plan.schema, str(job.key), chunks)
+        lifecycle.reopen(job, chunks, attempt=1)
+    except Exception as error:
+        then(job.pk, after_failure(job, error, given_up=False))
+    else:
+        then(job.pk, ())
 
 
 def clean_job(job_id: int, then: FollowUp) -> None:

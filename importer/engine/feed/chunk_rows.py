@@ -44,7 +44,7 @@ class ChunkRows:
     def __len__(self) -> int:
         return len(self._sent if self._records is None else self._records)
 
-    def leave_out(self, rows: Collection[int]) -> None:
+    def leave_out(self, rows: "Collection[int] | Offsets") -> None:
         """Mark these rows as not sent."""
         left_out = np.fromiter(rows, np.int64, len(rows))
         self._sent[left_out if self._records is None else self._records[left_out]] = False

@@ -9,6 +9,7 @@ from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, Stopwatch
 from importer.engine.mysql.connection import LoaderConnection, execute
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.source.byte_source import Readable
@@ -95,3 +96,14 @@ class ChunkSession:
         """The ledger row of one of the chunks that load in this session."""
         load = self.chunk_load
         return ledger.Entry(load.job, chunk.number, load.attempt, chunk.rows, chunk.length, chunk.digest, self.seal)
+
+
+def lock_table(connection: LoaderConnection, plan: ImportPlan) -> None:
+    """Lock the plan's table and the ledger for writing; releases earlier locks of the connection.
+
+    The locks last until the next LOCK TABLES or the end of the connection; COMMIT and ROLLBACK do not release them.
+    START TRANSACTION would; without autocommit the transaction begins by itself (manual, LOCK TABLES and UNLOCK TABLES
+    Statements).
+    """
+    table = quote_table(plan.schema, plan.table)
+    execute(connection, f"LOCK TABLES {table} WRITE, {quote_name(ledger.TABLE)} WRITE")

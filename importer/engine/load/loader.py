@@ -4,10 +4,12 @@ The ledger row goes in first, in the same transaction as the chunk's rows. A sec
 in any worker and at any time. The server's counts must agree with the scan's, else ROLLBACK.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import MySQLdb
 
@@ -16,7 +18,7 @@ from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.feed.hex_decoder import NotHexadecimal
 from importer.engine.load import ledger, seal, verify
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks, Stopwatch
-from importer.engine.load.chunk_session import ChunkSession
+from importer.engine.load.chunk_session import ChunkSession, lock_table
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.field_expressions import set_variables
 from importer.engine.load.non_transactional import lock_staging_table, require_row_count
@@ -39,14 +41,17 @@ from importer.engine.mysql.connection import (
     execute,
 )
 from importer.engine.mysql.error_messages import about_rows, explain, is_lost
-from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.server_file import LONGEST_SILENCE
 from importer.engine.schema.table import read_definition, require_unchanged
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source
 from importer.engine.source.chunks.scanner import ChunkRange
+from importer.engine.stored import to_json
 from importer.engine.target import staging
 from importer.engine.target.table_identity import TableIdentity, read_identity
+
+if TYPE_CHECKING:
+    from importer.engine.load.readback.equal_rows import EqualRows
 
 # Seconds after which a loader checks again that table and ledger are as planned: small chunks come more often.
 RECHECK_SECONDS = 1.0
@@ -253,17 +258,6 @@ class Loader:
         self._definition = definition
 
 
-def lock_table(connection: LoaderConnection, plan: ImportPlan) -> None:
-    """Lock the plan's table and the ledger for writing; releases earlier locks of the connection.
-
-    The locks last until the next LOCK TABLES or the end of the connection; COMMIT and ROLLBACK do not release them.
-    START TRANSACTION would; without autocommit the transaction begins by itself (manual, LOCK TABLES and UNLOCK TABLES
-    Statements).
-    """
-    table = quote_table(plan.schema, plan.table)
-    execute(connection, f"LOCK TABLES {table} WRITE, {quote_name(ledger.TABLE)} WRITE")
-
-
 def load_chunk(chunk_load: ChunkLoad, callbacks: LoadCallbacks) -> Outcome:
     """Load a single chunk on a connection of its own, as Loader.load() does."""
     with Loader(chunk_load.path, chunk_load.address, chunk_load.plan) as loader:
@@ -338,6 +332,7 @@ def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
     reject_log = RejectLog(session, sender, screened)
     reject_log.enforce_limit(ServerFindings())
     sender.leave_out(screened.row_errors, blank_lines=screened.blank_lines)
+    equal = _leave_out_equal_rows(session, sender)
     stopwatch.lap("review")
     isolator = BadRowIsolator(session, sender, reject_log.enforce_limit, expected_notes=screened.noted.total())
     findings = isolator.run()
@@ -346,6 +341,10 @@ def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
 
         reject_unfit_rows(session, sender, findings)
         reject_log.enforce_limit(findings)
+    if equal:
+        findings.unchanged += len(equal.rows)
+        noted, job = json.dumps(to_json(equal.range)), session.chunk_load.job
+        staging.note_range(connection, session.plan.schema, job, session.chunk.number, noted)
     failpoints.reach("chunk.counted")
     if session.transactional and not ledger.is_visible(connection, session.entry):
         raise TargetProblem(
@@ -363,6 +362,20 @@ def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
     outcome = reject_log.close(findings)
     ledger.record_tally(connection, session.entry, outcome.tally)
     return outcome
+
+
+def _leave_out_equal_rows(session: ChunkSession, sender: Sender) -> "EqualRows | None":
+    """Do not send rows that the table has already, at the chunk's first attempt; a later one stages all rows."""
+    plan = session.plan
+    if not plan.left_out_by or session.chunk_load.attempt > 1 or session.chunk.suspect:
+        return None
+    from importer.engine.load.readback.equal_rows import find_equal_rows
+
+    dialect, fields = session.source.dialect, len(plan.fields)
+    equal = find_equal_rows(session.connection, plan.left_out_by, dialect, sender.rows, fields)
+    if equal:
+        sender.leave_out(equal.rows)
+    return equal
 
 
 def _prescreen(session: ChunkSession) -> Prescreen:

@@ -7,8 +7,10 @@ the application by its number.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import xor
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -86,6 +88,30 @@ def count(connection: Connection, seal: Seal, entries: Sequence[Entry], where: s
     if execute(connection, _COUNT_SQL, values) != 1:
         raise broken(seal.job, where, "A row that this connection has committed is gone.")
     return new
+
+
+def take_out(connection: Connection, job: str, chunks: Collection[int]) -> None:
+    """Delete the entries of these chunks, which their seals then do not count, in the open transaction."""
+    numbers = ", ".join(map(str, chunks))
+    entries = fetch_all(
+        connection,
+        f"SELECT seal, row_count, byte_count, digest FROM {TABLE} WHERE job = %s AND chunk IN ({numbers}) FOR UPDATE",
+        (job,),
+    )
+    execute(connection, f"DELETE FROM {TABLE} WHERE job = %s AND chunk IN ({numbers})", (job,))
+    for number in {int(seal) for seal, *_ in entries if int(seal)}:
+        own = [each for each in entries if int(each[0]) == number]
+        ((digest,),) = fetch_all(
+            connection, f"SELECT digest FROM {TABLE} WHERE job = %s AND chunk = %s FOR UPDATE", (job, number)
+        )
+        left = reduce(xor, (int(each, 16) for *_, each in own), int(digest, 16))
+        rows, size = sum(int(each[1]) for each in own), sum(int(each[2]) for each in own)
+        execute(
+            connection,
+            f"UPDATE {TABLE} SET attempt = attempt - %s, row_count = row_count - %s, byte_count = byte_count - %s,"
+            " digest = %s WHERE job = %s AND chunk = %s",
+            (len(own), rows, size, f"{left:016x}", job, number),
+        )
 
 
 def require_agreement(connection: Connection, job: str, where: str) -> None:

@@ -109,6 +109,9 @@ class ImportPlan:
     transaction_bytes: int = 0
     # The columns that are read back and compared with the file (Options.verify); None for none.
     readback: Readback | None = None
+    # If rows that the table has already are left out of the staging table: the columns by which they are found equal
+    # (load/readback/equal_rows.py).
+    left_out_by: Readback | None = None
     # The sort key of the copy from which chunks are cut; None for the file itself.
     sorted_by: SortKey | None = None
     # Variables of each loading session, in addition to connection.LOADER_SESSION or instead of its values.

@@ -57,6 +57,11 @@ class Readback:
         return cls(table.schema, table.name, readings, key.columns, rounding == "notice")
 
     @classmethod
+    def by_key(cls, table: Table, mapping: Sequence[ColumnMapping], key: Sequence[str]) -> "Readback":
+        """Reads back every column that takes a field, in the rows that these columns of a unique key find."""
+        return cls(table.schema, table.name, _compared_columns(table, mapping), tuple(key), rounding=False)
+
+    @classmethod
     def by_number(
         cls, table: Table, mapping: Sequence[ColumnMapping], rounding: str, filled: Iterable[str]
     ) -> "Readback | None":

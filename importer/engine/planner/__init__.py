@@ -33,7 +33,11 @@ from importer.engine.planner.decisions.server_file import check_server_file, ser
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
 from importer.engine.planner.decisions.staging_engine import check_staging_engine, staging_engine_reasons
 from importer.engine.planner.decisions.time_zone import session_zone, time_zone_reasons
-from importer.engine.planner.decisions.unchanged_rows import unchanged_row_reasons, updates_per_row
+from importer.engine.planner.decisions.unchanged_rows import (
+    left_out_by,
+    unchanged_row_reasons,
+    updates_per_row,
+)
 from importer.engine.planner.initial_conditions import initial_conditions
 from importer.engine.planner.preconditions import check_allowed, check_server, check_table
 from importer.engine.planner.reasons.auto_increment import auto_increment_reasons
@@ -56,11 +60,10 @@ def make_plan(context: PlanningContext) -> ImportPlan:
     staged = _staged(context)
     method, method_reason = choose_method(context)
     at_once, parallelism_reason = choose_parallelism(context)
-    sizes = chunk_sizes(context, at_once)
-    together = transaction_bytes(context, at_once)
+    sizes, together = chunk_sizes(context, at_once), transaction_bytes(context, at_once)
     order, order_reason = choose_order(context)
     statements = load_statements(context, method)
-    readback = choose_readback(context)
+    readback, left_out = choose_readback(context), left_out_by(context, staged)
     return ImportPlan(
         statements=statements,
         schema=context.table.schema,
@@ -88,7 +91,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
             *index_reasons(context),
             *table_and_reject_reasons(context),
             *verification_reasons(readback, context.dialect.plain),
-            *unchanged_row_reasons(context),
+            *unchanged_row_reasons(context, left_out),
             *bottleneck_reasons(context),
             *replication_reasons(context, max(sizes.bytes, together)),
             *statement_reasons(context, method),
@@ -97,6 +100,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
         ),
         exactness=_exactness(context),
         readback=readback,
+        left_out_by=left_out,
         ordered=context.options.ordered or not context.rolls_back,
         updates_per_row=updates_per_row(context),
         rolls_back=context.rolls_back,

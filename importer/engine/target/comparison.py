@@ -16,6 +16,7 @@ from importer.engine.target import write_modes
 from importer.engine.target.staging import (
     CHUNK,
     KEY,
+    RANGE,
     ROW,
     STATE,
     Staged,
@@ -34,10 +35,15 @@ class State(IntEnum):
     """What a staged row is to the table; the numbers stand in the column STATE.
 
     SAME: equal to the row with its key. NEW: no row has its key. CHANGED: the row with its key differs. REPEATED: a
-    later row of the file has its key, too, and counts instead.
+    later row of the file has its key, too, and counts instead. MISSING: a row of the table that the file does not have,
+    which is staged only if rows were left out (load/finish/left_out.py).
     """
 
-    SAME, NEW, CHANGED, REPEATED = range(4)
+    SAME, NEW, CHANGED, REPEATED, MISSING = range(5)
+
+
+# The chunk of such rows, behind all others.
+_NO_CHUNK = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,7 @@ def _comparing_clauses(table: Table, columns: Sequence[str], scoped_by: Sequence
     others = [each for each in table.columns if each.name.lower() not in filled and not each.auto_increment]
     return [
         f"ADD COLUMN {STATE} TINYINT UNSIGNED NOT NULL DEFAULT {State.SAME:d}",
+        f"ADD COLUMN {RANGE} LONGTEXT CHARACTER SET ascii NULL",
         *(f"DROP COLUMN {quote_name(each.name)}" for each in others if each.generated),
         *(f"MODIFY {quote_name(each.name)} {each.type} NULL" for each in others if not each.generated),
     ]
@@ -148,11 +155,15 @@ def _stored_form(column: Column) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The statements about one staging table; `stage` and `target` are quoted names, `staged` is of the plan."""
+    """The statements about one staging table; `stage` and `target` are quoted names, `staged` is of the plan.
+
+    `stages_missing`: the rows that the file does not have are staged, too (stage_missing()).
+    """
 
     stage: str
     target: str
     staged: Staged
+    stages_missing: bool = False
 
     @classmethod
     def of(cls, schema: str, job: str, staged: Staged) -> "Comparison":
@@ -276,7 +287,28 @@ class Comparison:
     @property
     def missing(self) -> str:
         """FROM and WHERE for the rows t of the table that the file does not have."""
+        if self.stages_missing:
+            return self.partners(State.MISSING, "")
         return f"FROM {self.target} AS t\nWHERE {self._missing}"
+
+    @property
+    def ranges(self) -> str:
+        """The ranges of the table that chunks have noted, as CHUNK and RANGE."""
+        return f"SELECT {CHUNK}, {RANGE} FROM {self.stage} WHERE {RANGE} IS NOT NULL"
+
+    def staged_between(self, first: int, last: int, but: int) -> str:
+        """A staged row of any chunk `but` this one whose key, an integer, lies between these."""
+        return f"SELECT 1 FROM {self.stage} WHERE {self._key} BETWEEN {first} AND {last} AND {CHUNK} <> {but} LIMIT 1"
+
+    def stage_missing(self, condition: str) -> str:
+        """Stage the rows of the table whose {key} meets the condition and has no staged row."""
+        names = [quote_name(name) for name in self.staged.columns]
+        absent = f"NOT EXISTS (SELECT 1 FROM {self.stage} AS s WHERE {self._on})"
+        return (
+            f"INSERT INTO {self.stage} ({', '.join(names)}, {CHUNK}, {ROW}, {STATE}) SELECT"
+            f" {', '.join(f't.{name}' for name in names)}, {_NO_CHUNK}, UUID_SHORT(), {State.MISSING:d}"
+            f" FROM {self.target} AS t WHERE {condition.format(key=f't.{self._key}')} AND {absent}"
+        )
 
     @property
     def count_missing(self) -> str:

@@ -49,7 +49,7 @@ def check_privileges(connection: Connection, table: Table, mode: str, on_duplica
         return
     needed = ["INSERT", "SELECT", "CREATE", "ALTER", "DROP"]
     needed += ["UPDATE"] if write_modes.numbers_rows(mode, on_duplicate) else []
-    needed += ["DELETE"] if on_duplicate == "replace" or mode == "sync" else []
+    needed += ["DELETE"] if on_duplicate == "replace" or mode in write_modes.COMPARING else []
     missing = [right for right in needed if not has_privilege(connection, table.schema, right)]
     if missing:
         raise TargetProblem(

@@ -3,13 +3,14 @@
 The job's key is part of its name, so that no two jobs share a staging table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import MySQLdb
 from MySQLdb.constants import ER
 
+from importer.engine.errors import TargetProblem
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Connection, execute
 from importer.engine.mysql.quoting import quote_name, quote_table
@@ -33,8 +34,10 @@ PLACE_COLUMNS = tuple(
     for each, type_ in zip(PLACES, ("bigint unsigned", "text"), strict=True)
 )
 
-# What a staged row is to the table, in the modes that compare them (comparison.py), and the key that it is found by.
+# What a staged row is to the table, in the modes that compare them (comparison.py), and the key that it is found by. A
+# row of each chunk that has left rows out has the range of the table that it was compared with (finish/left_out.py).
 STATE = "millrace_state"
+RANGE = "millrace_range"
 KEY = "millrace_key"
 
 # ER_CHECK_CONSTRAINT_NOT_FOUND (MySQL).
@@ -334,6 +337,27 @@ def _drop_blind_checks(connection: Connection, schema: str, stage: str, columns:
 def number_rows(connection: Connection, chunk: int) -> None:
     """Set the session variable with the chunk's number, which statements with NUMBERING store in each row."""
     execute(connection, f"SET @{CHUNK} = %s", (chunk,))
+
+
+def note_range(connection: Connection, schema: str, job: str, chunk: int, text: str) -> None:
+    """Note the range of the table that the chunk was compared with, in one of its staged rows.
+
+    Raises TargetProblem if none is staged.
+    """
+    stage = quote_table(schema, staging_name(job))
+    if not execute(connection, f"UPDATE {stage} SET {RANGE} = %s WHERE {CHUNK} = %s LIMIT 1", (text, chunk)):
+        raise TargetProblem(
+            "None of the chunk's rows is staged, so that it could not be noted what it was compared with.",
+            where=stage.replace("`", ""),
+            advice="The next attempt stages all of its rows.",
+            retryable=True,
+        )
+
+
+def take_out(connection: Connection, schema: str, job: str, chunks: Collection[int]) -> None:
+    """Delete the staged rows of these chunks."""
+    numbers = ", ".join(map(str, chunks))
+    execute(connection, f"DELETE FROM {quote_table(schema, staging_name(job))} WHERE {CHUNK} IN ({numbers})")
 
 
 def drop(connection: Connection, schema: str, job: str) -> bool:

@@ -10,7 +10,8 @@ import pytest
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger, verify
 from importer.engine.load.chunk_load import LoadCallbacks
-from importer.engine.load.loader import load_chunk, lock_table
+from importer.engine.load.chunk_session import lock_table
+from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import ISOLATION, Address, connect, connect_loader, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options

@@ -20,12 +20,12 @@ from importer.models import JobFact
 
 PLANNER = Path(loader.__file__).parents[1] / "planner"
 # Fields of a plan that are no setting: its statements, its columns with those that the table gets and what they look
-# up, and the sources of other facts.
+# up, how equal rows are told, and the sources of other facts.
 NOT_CHOICES = {
     "schema", "table", "table_digest", "fields", "sources", "statements", "plain", "null_word", "no_markers",
     "traced", "as_bytes_ascii_only", "pipe_folder", "server_file", "fed", "reasons", "seen", "updates_per_row",
     "added_columns", "loaded_before", "server", "exactness", "continues_empty",
-    "raw_fields", "lookups",
+    "raw_fields", "lookups", "left_out_by",
 }  # fmt: skip
 CHOICES = {
     "readback": "verify",

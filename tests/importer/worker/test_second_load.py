@@ -81,7 +81,7 @@ class TestSync:
         assert (told["outcome"], told["exit_code"], told["problem"]) == ("previewed", 0, None)
         assert (job.leftover, job.table_claim, job.deleted_rows) == (False, None, 0)
         assert changed(target) == [(ROWS, 0, ROWS)]
-        assert rows_of(target.address, f"SELECT COUNT(*) FROM {staging_name(str(job.key))}") == [(810,)]
+        assert rows_of(target.address, f"SELECT COUNT(*) FROM {staging_name(str(job.key))}") == [(13,)]
         first = told["compared"]["first"]
         counts = to_json(Compared(10, 1, 799, 0, 200, 200, {"price": 1}))
         assert {**told["compared"], "first": {}} == counts

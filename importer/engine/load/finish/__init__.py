@@ -156,14 +156,16 @@ def _change(
     connection: LoaderConnection, step: FinishingStep, keeper: "Keeper | None", callbacks: LoadCallbacks
 ) -> Tally:
     """Compare the staged rows with the table's, and write what differs. The callback may raise, which ends the step."""
-    from importer.engine.load.finish import changes, seen
+    from importer.engine.load.finish import changes, left_out, seen
     from importer.engine.target.comparison import Comparison
 
     comparison = Comparison.of(step.plan.schema, step.job, step.staged)
     rows = count_rows(connection, step.plan.schema, staging_name(step.job))
     _check_rows(rows, step)
     where = f"{step.plan.schema}.{step.staged.table}"
-    compared = changes.compare(connection, comparison, rows, where)
+    unstaged = left_out.find(connection, step.job, comparison, step.plan.left_out_by, where)
+    comparison = replace(comparison, stages_missing=bool(unstaged.ranges) and step.staged.deletes)
+    compared = changes.compare(connection, comparison, rows, unstaged, where)
     beyond, shown = None, None
     if step.staged.as_seen and step.seen:
         seen.require(connection, comparison, step.seen, compared, where)
@@ -178,7 +180,7 @@ def _change(
     if beyond:
         raise beyond
     failpoints.reach("change.compared")
-    return changes.Change(connection, comparison, compared, where, keeper).write()
+    return changes.Change(connection, comparison, compared, where, keeper, unstaged.rows).write()
 
 
 def _insert(connection: LoaderConnection, step: FinishingStep, keeper: "Keeper | None") -> Tally:

@@ -21,6 +21,7 @@ from importer.engine.units import count_of
 
 if TYPE_CHECKING:
     from importer.engine.load.finish.keeping import Keeper
+    from importer.engine.load.finish.left_out import LeftOut
 
 # The server names the table that holds a row, its constraint, and the columns of both.
 _HOLDER = re.compile(r"\((`[^(]+`), CONSTRAINT (`[^`]+`) FOREIGN KEY \(([^)]+)\) REFERENCES `[^(]*` \(([^)]+)\)")
@@ -31,10 +32,13 @@ FIRST_SHOWN, LONGEST_SHOWN = 10, 100
 _MATCHED = re.compile(r"Rows matched: (\d+)\s+Changed: (\d+)\s+Warnings: (\d+)")
 
 
-def compare(connection: LoaderConnection, comparison: Comparison, staged_rows: int, where: str) -> Compared:
+def compare(
+    connection: LoaderConnection, comparison: Comparison, staged_rows: int, left_out: "LeftOut", where: str
+) -> Compared:
     """Mark the staged rows, and count them by what they are to the table, and the changes by column.
 
-    Each pass over all staged rows costs: so the server's counts of what it marked are taken.
+    Rows that were `left_out` count as unchanged. Each pass over all staged rows costs: so the server's counts of those
+    that it marked are taken.
     """
     staged = comparison.staged
     repeated = execute(connection, comparison.mark_repeated) if fetch_all(connection, comparison.repeated) else 0
@@ -47,8 +51,14 @@ def compare(connection: LoaderConnection, comparison: Comparison, staged_rows: i
         )
     marked = execute(connection, comparison.mark)
     changed, *sums = fetch_row(connection, comparison.count_columns) if marked else [0]
-    new, same = marked - changed, staged_rows - repeated - marked
+    new, same = marked - changed, staged_rows - repeated - marked + left_out.rows
     missing = _missing(connection, comparison, changed + same) if staged.mode == "sync" else 0
+    if comparison.stages_missing and (found := left_out.stage_missing(connection, comparison)) != missing:
+        raise TargetProblem(
+            f"{found:,} rows of {staged.table} were found that the file does not have, where there are {missing:,}.",
+            where=where,
+            advice=f"{staged.table} is unchanged. Retry, which looks at it again.",
+        )
     return Compared(
         new,
         changed,
@@ -109,13 +119,17 @@ def beyond_limits(staged: Staged, compared: Compared, where: str) -> TooManyChan
 
 @dataclass(frozen=True)
 class Change:
-    """Writes what differs into the table. Raises TargetProblem where the server does something else than that."""
+    """Writes what differs into the table. Raises TargetProblem where the server does something else than that.
+
+    `left_out`: how many of the unchanged rows were not staged.
+    """
 
     connection: LoaderConnection
     comparison: Comparison
     compared: Compared
     where: str
     keeper: "Keeper | None" = None
+    left_out: int = 0
 
     def write(self) -> Tally:
         compared, staged = self.compared, self.comparison.staged
@@ -152,7 +166,8 @@ class Change:
         if self.keeper:
             self.keeper.keep_written(self.comparison, compared)
         # A trigger may have taken a change back.
-        return Tally(compared.new, changed, compared.repeated, 0, compared.unchanged + compared.changed - changed)
+        unchanged = compared.unchanged - self.left_out + compared.changed - changed
+        return Tally(compared.new, changed, compared.repeated, 0, unchanged)
 
     def _rows(self) -> int:
         sql = f"SELECT COUNT(*) FROM {self.comparison.target} LOCK IN SHARE MODE"

@@ -19,6 +19,14 @@ from importer.engine.units import count_of
 RUNS_AT_ONCE = 500
 
 
+@contextmanager
+def any_value(connection: LoaderConnection) -> Iterator[None]:
+    """Take values that strict mode refuses, such as dates of zeros: they are in the table already."""
+    execute(connection, "SET SESSION sql_mode = ''")
+    yield
+    execute(connection, f"SET SESSION sql_mode = '{SQL_MODE}'")
+
+
 @dataclass(frozen=True)
 class Keeper:
     """Keeps the rows that one merge changes. Raises TargetProblem where a row is not found by its key."""
@@ -34,7 +42,7 @@ class Keeper:
         stage = quote_table(schema, staging_name(job))
         table = read_table(connection, schema, staged.table)
         keeper = cls(connection, KeptRows.of(table, job, staged), staged, stage)
-        with keeper._any_value():
+        with any_value(connection):
             execute_again(connection, keeper.rows.make)
         return keeper
 
@@ -94,17 +102,10 @@ class Keeper:
         return [(int(first), int(last), int(count)) for first, last, count in rows]
 
     def _keep(self, kind: Kept, rows: str, expected: int) -> None:
-        with self._any_value():
+        with any_value(self.connection):
             found = execute(self.connection, self.rows.keep(kind, rows))
         if found != expected:
             raise self._not_found(found, expected)
-
-    @contextmanager
-    def _any_value(self) -> Iterator[None]:
-        """Take values that strict mode refuses, such as dates of zeros: they are in the table already."""
-        execute(self.connection, "SET SESSION sql_mode = ''")
-        yield
-        execute(self.connection, f"SET SESSION sql_mode = '{SQL_MODE}'")
 
     def _not_found(self, found: int, expected: int) -> TargetProblem:
         table, key = self.staged.table, ", ".join(self.rows.key)

@@ -20,6 +20,7 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import ComparedColumn, Readback
+from importer.engine.source.arrays import Lengths, Offsets, np
 
 # A range is not read if the server expects more than this many times the rows of the file, and some more: it estimates.
 MOST_OTHERS = 3
@@ -44,7 +45,7 @@ class StoredDigests:
         None if the server expects that there are many more than these `rows`.
         """
         selected = f"{from_table(self.readback)} WHERE {_between(self.readback, first, last)}"
-        if _expected_rows(self.connection, selected) > MOST_OTHERS * rows + SOME_ROWS:
+        if expected_rows(self.connection, selected) > MOST_OTHERS * rows + SOME_ROWS:
             return None
         return self._select(selected)
 
@@ -57,16 +58,40 @@ class StoredDigests:
         digest = self._select(from_last_statement(self.connection, self.readback))
         return digest if digest.rows == rows else self._select(from_new_rows(self.readback))
 
+    def of_numbers(self, first: int, last: int) -> Digest:
+        """The digest of the rows whose keys, integers, lie between these; the rows stay as they are until COMMIT."""
+        return self._select(f"{self._numbers(first, last)} LOCK IN SHARE MODE")
+
+    def hashes_of_numbers(self, first: int, last: int, most: float) -> "tuple[Offsets, Lengths] | None":
+        """The keys, ascending, and the hashes of these rows; None if the server expects more than `most` rows."""
+        rows = self._numbers(first, last)
+        if expected_rows(self.connection, rows) > most:
+            return None
+        key = quote_name(self.readback.key[0])
+        found = fetch_bytes(self.connection, f"SELECT {key}, {self._row_hash} {rows} ORDER BY {key}")
+        numbers = b" ".join(value or b"" for row in found for value in row)
+        pairs = np.fromstring(numbers, np.int64, sep=" ").reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1].astype(np.uint32)
+
+    def _numbers(self, first: int, last: int) -> str:
+        key = quote_name(self.readback.key[0])
+        return f"{from_table(self.readback)} WHERE {key} BETWEEN {first} AND {last}"
+
+    @property
+    def _row_hash(self) -> str:
+        return row_hash_sql(
+            [
+                crc_sql(form.sql_of(ascii_only=self.ascii_only), nullable=compared.column.nullable)
+                for compared, form in self.forms
+            ]
+        )
+
     def _select(self, rows: str) -> Digest:
-        terms = [
-            crc_sql(form.sql_of(ascii_only=self.ascii_only), nullable=compared.column.nullable)
-            for compared, form in self.forms
-        ]
-        ((count, total),) = fetch_bytes(self.connection, f"SELECT COUNT(*), SUM({row_hash_sql(terms)}) {rows}")
+        ((count, total),) = fetch_bytes(self.connection, f"SELECT COUNT(*), SUM({self._row_hash}) {rows}")
         return Digest(int(count or 0), int(total or 0))
 
 
-def _expected_rows(connection: Connection, rows: str) -> float:
+def expected_rows(connection: Connection, rows: str) -> float:
     """How many rows the server expects to read, from its indexes; infinite if it does not say so."""
     try:
         with connection.cursor() as cursor:

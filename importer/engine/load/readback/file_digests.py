@@ -8,6 +8,7 @@ from importer.engine.load.readback.canonical_forms import CanonicalForm, canonic
 from importer.engine.load.readback.row_hash import NULL_CRC, factor
 from importer.engine.native import loader
 from importer.engine.plan.readback import ComparedColumn, Readback
+from importer.engine.source.arrays import Lengths, Offsets, np
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.delimiter_marks import DelimiterMarks
 from importer.engine.validation.fast_path import marks_of
@@ -52,13 +53,9 @@ class _Digest(ctypes.Structure):
     _fields_ = (("rows", ctypes.c_uint64), ("sum", ctypes.c_uint64))
 
 
-_ARGUMENTS = (
-    ctypes.c_char_p,
-    ctypes.c_size_t,
-    ctypes.POINTER(_Rule),
-    ctypes.c_char_p,
-    ctypes.POINTER(_Digest),
-)
+# The data, its size, the rule, and the scratch.
+_RECORDS = (ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Rule), ctypes.c_char_p)
+_ROWS = (*_RECORDS, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p)
 
 
 @dataclass
@@ -79,8 +76,7 @@ class FileDigests:
 
         None if there are none (why_no_digests()), and if no column's form is known.
         """
-        marks = marks_of(dialect)
-        forms = tuple((each, form) for each in readback.readings if (form := canonical_form(each)))
+        marks, forms = marks_of(dialect), forms_of(readback)
         if why_no_digests(dialect) or not marks or not forms:
             return None
         # A field that goes into no column stays zero: Form.SKIPPED.
@@ -91,13 +87,31 @@ class FileDigests:
 
     def digest(self, data: bytes, size: int) -> Digest | None:
         """The digest of the records data[:size]; PADDING follows them. None if a value's form is not known."""
-        call = loader.function("digest_rows", ctypes.c_size_t, *_ARGUMENTS)
-        if self._scratch is None or len(self._scratch) < size + len(PADDING):
-            self._scratch = ctypes.create_string_buffer(size + len(PADDING))
+        call = loader.function("digest_rows", ctypes.c_size_t, *_RECORDS, ctypes.POINTER(_Digest))
         total = _Digest()
-        if call(data, size, self.rule, self._scratch, total) != size:
+        if call(data, size, self.rule, self._scratch_of(size), total) != size:
             return None
         return Digest(total.rows, total.sum)
+
+    def hashes(self, data: bytes, size: int, rows: int, key: int) -> "tuple[Offsets, Lengths] | None":
+        """The keys, integers in the field `key` (from 0), and the hashes of the `rows` records data[:size].
+
+        PADDING follows them. None if the form of a key or a value is not known, or there is another number of records.
+        """
+        call = loader.function("hash_rows", ctypes.c_size_t, *_ROWS)
+        keys, hashes = np.empty(rows, np.int64), np.empty(rows, np.uint32)
+        found = call(data, size, self.rule, self._scratch_of(size), key, rows, keys.ctypes.data, hashes.ctypes.data)
+        return (keys, hashes) if found == rows else None
+
+    def _scratch_of(self, size: int) -> "ctypes.Array[ctypes.c_char]":
+        if self._scratch is None or len(self._scratch) < size + len(PADDING):
+            self._scratch = ctypes.create_string_buffer(size + len(PADDING))
+        return self._scratch
+
+
+def forms_of(readback: Readback) -> tuple[tuple[ComparedColumn, CanonicalForm], ...]:
+    """The columns whose form is known, with it, in the order in which they are hashed."""
+    return tuple((each, form) for each in readback.readings if (form := canonical_form(each)))
 
 
 def why_no_digests(dialect: Dialect) -> str:

@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from importer.engine.load.readback.texts import kept_text
 from importer.engine.load.readback.times import day_of
 from importer.engine.mysql.quoting import quote_bytes
 from importer.engine.plan.readback import Readback
 from importer.engine.schema.charsets import AS_UTF8
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
+from importer.engine.validation.types.texts import WHITE
 
 _WHOLE = re.compile(rb"0|-?[1-9]\d*")
 _DAY = re.compile(rb"\d{4}-\d\d-\d\d")
@@ -87,3 +87,14 @@ _AS_SHOWN: dict[Family, Callable[[Column, bytes], bytes]] = {
     Family.CHARACTER: _text,
     Family.BYTES: _bytes,
 }
+
+
+def kept_text(column: Column, text: str) -> str:
+    """What CHAR or VARCHAR keeps: without white space beyond its length, CHAR also without spaces at the end.
+
+    A longer text stays as it is: the servers refuse it.
+    """
+    length = column.declared_size
+    if length and not text[length:].strip(WHITE):
+        text = text[:length]
+    return text.rstrip(" ") if column.column_type.fixed else text

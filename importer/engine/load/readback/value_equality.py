@@ -12,11 +12,13 @@ from functools import lru_cache
 from ipaddress import ip_address
 from uuid import UUID
 
-from importer.engine.load.readback.texts import shortens
+from importer.engine.load.readback.row_keys import kept_text
 from importer.engine.load.readback.times import kept_seconds, seconds_of
+from importer.engine.schema.charsets import AS_UTF8, MOST_BYTES, WITH_LONG_CHARACTERS
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, list_members
 from importer.engine.source.arrays import np
+from importer.engine.validation.types.texts import WHITE
 
 
 class Sameness(Enum):
@@ -114,7 +116,7 @@ def _binary(column: Column, expected: bytes, stored: bytes) -> Sameness:
 
 
 def _text(column: Column, expected: str, stored: bytes) -> Sameness:
-    return Sameness.ROUNDED if shortens(column, expected, stored.decode()) else Sameness.OTHER
+    return Sameness.ROUNDED if _shortens(column, expected, stored.decode()) else Sameness.OTHER
 
 
 def _json(_column: Column, expected: str, stored: bytes) -> Sameness:
@@ -194,3 +196,18 @@ _COMPARISONS: dict[Family, Callable[[Column, str, bytes], Sameness]] = {
     Family.UUID: _uuid,
     Family.ADDRESS: _address,
 }
+
+
+def _shortens(column: Column, text: str, stored: str) -> bool:
+    """Whether the column may have shortened the text to the stored one."""
+    if not column.column_type.size:
+        return kept_text(column, text) == stored
+    return _is_full(column, stored) and text.startswith(stored) and not text[len(stored) :].strip(WHITE)
+
+
+def _is_full(column: Column, stored: str) -> bool:
+    """Whether a TEXT of one of the types with a limit in bytes has no room for another space."""
+    if column.charset in AS_UTF8:
+        return len(stored.encode()) == column.column_type.size
+    most_bytes = MOST_BYTES if column.charset in WITH_LONG_CHARACTERS else 1
+    return len(stored) <= column.column_type.size <= most_bytes * len(stored)

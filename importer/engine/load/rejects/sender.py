@@ -45,11 +45,11 @@ class Sender:
         """Where the rows are in the file. Takes a pass through the chunk, at the first access."""
         return ChunkRows(self._source)
 
-    def leave_out(self, rows: Collection[int], *, blank_lines: bool = False) -> None:
+    def leave_out(self, rows: "Collection[int] | Offsets", *, blank_lines: bool = False) -> None:
         """Do not send these rows. `blank_lines`: the chunk has lines that are not rows, which are not sent either."""
-        if rows:
+        if len(rows):
             self.rows.leave_out(rows)
-        self._left_out |= bool(rows) or blank_lines
+        self._left_out |= bool(len(rows)) or blank_lines
 
     def count(self, low: int, high: int) -> int:
         """How many of the rows in [low, high) are sent."""

@@ -104,10 +104,29 @@ static inline int crc_of(const struct digest_field *field, struct text raw, uint
     return known;
 }
 
-/* Adds the value at `at` to the hash of its row. Returns where the mark behind it begins, 0 if its form is not known. */
+/* Reads an integer in decimal digits, without spaces. Returns 0 if the text is none, or one of more than 18 digits. */
+static int read_integer(struct text text, int64_t *number)
+{
+    size_t at = text.length && (text.at[0] == '-' || text.at[0] == '+');
+    if (at == text.length || text.length - at > 18)
+        return 0;
+    int64_t read = 0;
+    for (; at < text.length; at++) {
+        if (text.at[at] < '0' || text.at[at] > '9')
+            return 0;
+        read = read * 10 + (text.at[at] - '0');
+    }
+    *number = text.at[0] == '-' ? -read : read;
+    return 1;
+}
+
+/*
+ * Adds the value at `at` to the hash of its row, and reads it into `key` unless that is 0. Returns where the mark behind
+ * it begins, 0 if its form is not known, or the key is no integer.
+ */
 static inline const byte *add_value(
     const struct digest_rule *rule, const struct digest_field *field, const byte *at, const byte *end, byte *scratch,
-    uint64_t *mixed)
+    uint64_t *mixed, int64_t *key)
 {
     struct value value;
     at = next_value(at, end, &rule->marks, &value);
@@ -118,17 +137,23 @@ static inline const byte *add_value(
     uint32_t crc = rule->null_crc;
     if (null < 0 || (!null && !crc_of(field, text, &crc)))
         return 0;
+    if (key && (null || !read_integer(text, key)))
+        return 0;
     *mixed ^= (uint64_t)crc * field->factor;
     return at;
 }
 
-/* Adds the values of the record at `at` to its hash. Returns where it ends, 0 if the form of one is not known. */
-static const byte *add_record(
-    const struct digest_rule *rule, const byte *at, const byte *end, byte *scratch, uint64_t *mixed)
+/*
+ * Adds the values of the record at `at` to its hash, and reads that of `key_field` into `key` unless that is 0. Returns
+ * where the record ends, 0 as add_value().
+ */
+static inline const byte *add_record(
+    const struct digest_rule *rule, const byte *at, const byte *end, byte *scratch, uint64_t *mixed, size_t key_field,
+    int64_t *key)
 {
     const struct marks *marks = &rule->marks;
     for (size_t number = 0; number < rule->count; number++) {
-        at = add_value(rule, &rule->fields[number], at, end, scratch, mixed);
+        at = add_value(rule, &rule->fields[number], at, end, scratch, mixed, number == key_field ? key : 0);
         if (!at)
             return 0;
         if (number + 1 < rule->count) {
@@ -150,7 +175,7 @@ size_t digest_rows(
     const byte *at = data, *end = data + size;
     while (at < end) {
         uint64_t mixed = 0;
-        const byte *next = add_record(rule, at, end, scratch, &mixed);
+        const byte *next = add_record(rule, at, end, scratch, &mixed, 0, 0);
         if (!next)
             break;
         digest->rows++;
@@ -158,4 +183,25 @@ size_t digest_rows(
         at = next;
     }
     return (size_t)(at - data);
+}
+
+/*
+ * Stores the key, an integer in the field `key_field`, and the hash of each record in the data, of which there are at
+ * most `most`. Returns their number, 0 if one has a key or a value of unknown form, or the wrong number of fields.
+ * `scratch` and further bytes as for digest_rows().
+ */
+size_t hash_rows(
+    const byte *data, size_t size, const struct digest_rule *rule, byte *scratch, size_t key_field, size_t most,
+    int64_t *keys, uint32_t *hashes)
+{
+    const byte *at = data, *end = data + size;
+    size_t rows = 0;
+    for (; at < end; rows++) {
+        uint64_t mixed = 0;
+        at = rows < most ? add_record(rule, at, end, scratch, &mixed, key_field, &keys[rows]) : 0;
+        if (!at)
+            return 0;
+        hashes[rows] = crc_of_number(mixed);
+    }
+    return rows;
 }
