@@ -1,6 +1,5 @@
 """Formats numbers, sizes, rates and times for pages. A value that is None becomes an empty text."""
 
-import re
 from datetime import datetime, timedelta
 
 from django.utils import timezone
@@ -8,47 +7,12 @@ from django.utils.dateformat import format as date_format
 
 from importer.engine.units import human_bytes, human_rate
 
-# What each part of a date and time format stands for: an example, and its name.
-_DATE_PARTS = {
-    "%Y": ("2026", "year"),
-    "%y": ("26", "year"),
-    "%m": ("12", "month"),
-    "%c": ("12", "month"),
-    "%b": ("Dec", "month"),
-    "%M": ("December", "month"),
-    "%B": ("December", "month"),
-    "%d": ("31", "day"),
-    "%e": ("31", "day"),
-    "%H": ("14", "hour"),
-    "%k": ("14", "hour"),
-    "%h": ("02", "hour"),
-    "%l": ("02", "hour"),
-    "%i": ("05", "minute"),
-    "%s": ("09", "second"),
-    "%f": ("123", "fraction"),
-    "%p": ("PM", "AM or PM"),
-    "%z": ("+01:00", "offset"),
-}
 _COMPACT = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
 def number(value: int | None) -> str:
     """1234567 -> "1,234,567"."""
     return "" if value is None else f"{value:,}"
-
-
-def date_format_words(text: str) -> str:
-    """A date and time format by an example: "%d.%m.%Y" -> "31.12.2026 (day.month.year)". Other texts as they are."""
-    parts = re.split("(%.)", text)
-    if len(parts) == 1 or not _DATE_PARTS.keys() >= set(parts[1::2]):
-        return text
-    example, names = ("".join(_DATE_PARTS.get(part, (part, part))[n] for part in parts) for n in (0, 1))
-    return f"{example} ({names})"
-
-
-def with_named_dates(text: str) -> str:
-    """A sentence with names in place of date and time formats: "1/2/2026 (%d/%m/%Y)" -> "1/2/2026 (day/month/year)"."""
-    return re.sub("%[a-zA-Z]", lambda part: _DATE_PARTS.get(part[0], (part[0],))[-1], text)
 
 
 def size(value: int | None) -> str:

@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.formatting import date_format_words
 from dashboard.new_import.grid.columns import FILLINGS
 from dashboard.new_import.null_markers import show_markers
 from dashboard.new_import.steps import format_in_short
@@ -18,6 +17,7 @@ from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.date_formats import format_words
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.options import changed_options
 from importer.models import ImportJob, MappingPreset, SourceFile
@@ -62,7 +62,7 @@ def _recipe(request: HttpRequest, pk: int, problem: Problem | None = None) -> Ht
 
 def _conversion(field: ColumnMapping) -> str:
     """The conversions of a field's text before it is stored, in words; "" without any."""
-    words = [TRANSFORMS[word].label if word in TRANSFORMS else date_format_words(word) for word in field.words]
+    words = [TRANSFORMS[word].label if word in TRANSFORMS else format_words(word) for word in field.words]
     words += [f"NULL is written as {show_markers(field.null_markers)}"] if field.null_markers else []
     return " · ".join(words)
 

@@ -13,6 +13,7 @@ from dashboard import formatting
 from dashboard.fields.advice import in_browser
 from dashboard.fields.format_fields import FORMAT_FIELDS
 from dashboard.fields.standings import standing_words
+from importer.engine.mapping.date_formats import format_words
 from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
@@ -28,8 +29,6 @@ from importer.worker.hosts.installation import State, state
 register = template.Library()
 for _format in (
     formatting.number,
-    formatting.date_format_words,
-    formatting.with_named_dates,
     formatting.size,
     formatting.rate,
     formatting.byte_rate,
@@ -44,6 +43,7 @@ for _format in (
     register.filter(_format)
 
 register.filter(in_browser)
+register.filter("date_format_words", format_words)
 register.filter(standing_words)
 register.filter("outcome_words", words_of)
 register.filter("outcome_of_job", told)

@@ -6,6 +6,7 @@ import pytest
 
 from dashboard import formatting
 from dashboard.templatetags import millrace
+from importer.engine.mapping.date_formats import format_words
 
 
 @pytest.mark.parametrize(
@@ -97,9 +98,4 @@ def test_only_statements_of_a_fix_are_offered_to_be_copied(fix, parts):
     ],
 )
 def test_a_date_format_is_told_by_an_example(form, words):
-    assert formatting.date_format_words(form) == words
-
-
-def test_date_formats_in_a_sentence_are_told_by_names():
-    asked = "'1.2.2026' can be 2026-02-01 (%d.%m.%Y) or 5 % off"
-    assert formatting.with_named_dates(asked) == "'1.2.2026' can be 2026-02-01 (day.month.year) or 5 % off"
+    assert format_words(form) == words

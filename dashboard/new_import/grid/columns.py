@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dashboard.fields.standings import STANDINGS
-from dashboard.formatting import date_format_words
 from dashboard.new_import.null_markers import show_markers
 from dashboard.new_import.stated_fields import show_values
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, described_values
+from importer.engine.mapping.date_formats import format_words
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform, transforms_for
 from importer.engine.reading.reading import FieldReading
 from importer.engine.schema.column_types import Family
@@ -107,7 +107,7 @@ class Field:
     def format(self) -> str:
         """The format of the values in a few words."""
         replaced = described_values(self.mapping.values)
-        read = date_format_words(self.mapping.datetime_format) or (self.reading.label if self.reading else "")
+        read = format_words(self.mapping.datetime_format) or (self.reading.label if self.reading else "")
         looked_up = self.mapping.lookup.words if self.mapping.lookup else ""
         return ", ".join(filter(None, (read, replaced, looked_up))) or "no conversion"
 

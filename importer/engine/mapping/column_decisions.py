@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from importer.engine.mapping.columns import MOST_VALUES, ColumnMapping, ValueList, field_name
+from importer.engine.mapping.date_formats import format_words
 from importer.engine.mapping.readings import (
     MOST_SHOWN,
     Choice,
@@ -79,7 +80,13 @@ def _decision(
     if stated:
         return Decision("format", value, Standing.STATED, f"{name}: the format of the values was given.", name)
     if used is None:
-        return Decision("format", value, Standing.RULE, f"{name}: the values are read so: {value}.", name)
+        return Decision(
+            "format",
+            value,
+            Standing.RULE,
+            f"{name}: the values are read so: {', '.join(map(format_words, mapping.words)) or value}.",
+            name,
+        )
     if of_bytes and not used.is_plain:
         return Decision("format", value, Standing.PROVED, f"{name}: the file states that the field has bytes.", name)
     if choice.rivals:
@@ -91,7 +98,7 @@ def _decision(
     shown = next((each for each in values if used.fits(each) and used.shown(each) != each), next(iter(values)))
     pivot = f" {_PIVOT}" if "%y" in used.datetime_format else ""
     evidence = (
-        f"{name}: only {used.label} fits the values, such as {shortened(shown)}, read as {used.shown(shown)}.{pivot}"
+        f"{name}: only {used.words} fits the values, such as {shortened(shown)}, read as {used.shown(shown)}.{pivot}"
     )
     if pivot:
         # The century is not in the file: another one would be stored as another date.
@@ -186,7 +193,7 @@ def question_of(name: str, choice: Choice, proof: str = "") -> str:
     proof = proof or (_NO_DAY if choice.chosen.datetime_format else _NO_PROOF)
     value = choice.differing[0]
     found = [choice.chosen, *(each for each in choice.rivals if each.shown(value) != choice.chosen.shown(value))]
-    readings = " or ".join(f"{_brief(each.shown(value))} ({each.label})" for each in found)
+    readings = " or ".join(f"{_brief(each.shown(value))} ({each.words})" for each in found)
     return f"{name}: {shortened(value)} can be {readings}; {proof}."
 
 

@@ -62,6 +62,27 @@ PARTS = {
     "%z": "(?:[Zz]|[+-](?:0[0-9]|1[0-4]):?[0-5][0-9])",
 }
 OFFSET, MONTH = "%z", "%B"
+# What each of PARTS is for people: an example, and its name.
+_IN_WORDS = {
+    "%Y": ("2026", "year"),
+    "%y": ("26", "year"),
+    "%m": ("12", "month"),
+    "%c": ("12", "month"),
+    "%b": ("Dec", "month"),
+    "%M": ("December", "month"),
+    "%B": ("December", "month"),
+    "%d": ("31", "day"),
+    "%e": ("31", "day"),
+    "%H": ("14", "hour"),
+    "%k": ("14", "hour"),
+    "%h": ("02", "hour"),
+    "%l": ("02", "hour"),
+    "%i": ("05", "minute"),
+    "%s": ("09", "second"),
+    "%f": ("123", "fraction"),
+    "%p": ("PM", "AM or PM"),
+    "%z": ("+01:00", "offset"),
+}
 LONGEST_FORMAT = 60
 
 _CLOCKS = ("%H:%i", "%H:%i:%s", "%H:%i:%s.%f")
@@ -124,6 +145,21 @@ def is_native(value: str) -> bool:
 def is_native_time(value: str) -> bool:
     """Whether the servers read the time of day by themselves."""
     return _NATIVE_TIME.fullmatch(value) is not None
+
+
+def format_words(text: str) -> str:
+    """A format by an example: "%d.%m.%Y" -> "31.12.2026 (day.month.year)". Texts that are no formats as they are."""
+    names = format_names(text)
+    return text if names == text else f"{_replaced(text, 0)} ({names})"
+
+
+def format_names(text: str) -> str:
+    """A format by the names of its parts: "%d.%m.%Y" -> "day.month.year". Texts that are no formats as they are."""
+    return _replaced(text, 1) if set(re.findall("%.", text)) <= _IN_WORDS.keys() else text
+
+
+def _replaced(text: str, which: int) -> str:
+    return re.sub("%.", lambda part: _IN_WORDS[part[0]][which], text)
 
 
 def check_format(text: str) -> None:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.date_formats import stored_text, stored_time
+from importer.engine.mapping.date_formats import format_names, stored_text, stored_time
 from importer.engine.mapping.expressions import most_bytes
 from importer.engine.mapping.number_transforms import amount_names, currency_of
 from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRANSFORMS, TRUE_WORDS, unwrapped
@@ -98,6 +98,11 @@ class ValueReading:
     fits: Fits
     means: Fits
     shown: Callable[[str], str]
+
+    @property
+    def words(self) -> str:
+        """The reading in a sentence for people, who need not know how a format is written."""
+        return format_names(self.label)
 
     @property
     def is_plain(self) -> bool:

@@ -6,7 +6,7 @@ An import leaves them to the server, whose expression refuses them. The page of 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from importer.engine.mapping.date_formats import is_moment
+from importer.engine.mapping.date_formats import format_words, is_moment
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.table import Column
 from importer.engine.source.dialect import Dialect
@@ -93,7 +93,7 @@ def _one_by_one(
 def _reading(check: FieldCheck) -> tuple[Callable[[str], bool], str, str] | None:
     """Whether a text is read, how that reading is called, and a hint; None if every text is."""
     if check.datetime_format:
-        return lambda text: is_moment(check.datetime_format, text), check.datetime_format, ""
+        return lambda text: is_moment(check.datetime_format, text), format_words(check.datetime_format), ""
     column = Column("", check.type, nullable=True, default=None, auto_increment=False, generated=False)
     chosen = [TRANSFORMS[name] for name in check.transforms if TRANSFORMS[name].takes]
     if not chosen or not check.column:

@@ -35,7 +35,10 @@ def test_only_the_values_that_are_not_read(delimiter: str):
             for block in blocks(fd, dialect, 0, 1, len(data))
             for each in find_unreadable(block, dialect, conversions(rules), len(rules))
         ]
-    day, amount = "The value cannot be read as %d.%m.%Y.", "The value cannot be read as decimal comma."
+    day, amount = (
+        "The value cannot be read as 31.12.2026 (day.month.year).",
+        "The value cannot be read as decimal comma.",
+    )
     assert sorted((record, error.column, error.reason) for record, error in found) == [
         (1, "day", day),
         (3, "amount", amount),

@@ -32,7 +32,12 @@ def test_the_reading_is_named(
 BLANK = "The value is blank. --null '' reads blanks as NULL, in all columns that take NULL."
 FOR_NULL = "The value is blank, and the column takes no NULL."
 CHECKED = [
-    ("DATE", ColumnMapping("v", datetime_format="%d.%m.%Y"), "31.2.2024", "The value cannot be read as %d.%m.%Y."),
+    (
+        "DATE",
+        ColumnMapping("v", datetime_format="%d.%m.%Y"),
+        "31.2.2024",
+        "The value cannot be read as 31.12.2026 (day.month.year).",
+    ),
     (
         "DATE",
         ColumnMapping("v", transforms=("excel-date",)),

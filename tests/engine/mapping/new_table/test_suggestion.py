@@ -160,7 +160,7 @@ def test_a_text_that_could_be_more_has_a_note_with_the_flag(suggest_both, values
 @pytest.mark.parametrize(
     ("values", "asked", "flags", "shown"),
     [
-        (("01/02/2026", "03/04/2026"), "'01/02/2026' can be 2026-02-01 (%d/%m/%Y) or 2026-01-02 (%m/%d/%Y); no value",
+        (("01/02/2026", "03/04/2026"), "can be 2026-02-01 (day/month/year) or 2026-01-02 (month/day/year); no value",
          ["--type 'x=varchar(16)'", "--map 'x=x:date=%d/%m/%Y'", "--map 'x=x:date=%m/%d/%Y'"],
          ["01/02/2026", "01/02/2026 → 2026-02-01", "01/02/2026 → 2026-01-02"]),
         (("1,234",), "1.234 (decimal comma) or 1234 (thousands comma)",
