@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_460, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_265),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 87_564),
+    Part("tests", (".py", ".js", ".ts", ".go"), 87_639),
 )
 
 

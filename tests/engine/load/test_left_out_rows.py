@@ -2,9 +2,14 @@
 
 import json
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import Event, Thread
 
+import MySQLdb
 import pytest
+from MySQLdb.constants import ER
 
 from importer.engine.errors import NotAsSeen, RowsChangedSince, RowsRefused
 from importer.engine.load import ledger, seal
@@ -17,6 +22,7 @@ from importer.engine.mysql.quoting import quote_text
 from importer.engine.target import comparison, staging
 from tests.engine.load.test_update import compared_by
 from tests.engine.staged import Import, given, planned, rows_of
+from tests.stack import wait_until
 
 pytestmark = pytest.mark.both_servers
 
@@ -190,6 +196,73 @@ def test_a_row_that_others_change_meanwhile_is_compared_again(database: Address,
     staged_again(load, others.value.chunks)
     assert compared_by(load)[1] == Case(changed, case.file).compared(mode)
     assert stored(database) == Case(changed, case.file).after(mode)
+
+
+@contextmanager
+def suppress_deadlock() -> Iterator[None]:
+    """The log of the changes is a table, too, for which two transactions may wait."""
+    try:
+        yield
+    except MySQLdb.OperationalError as error:
+        if error.args[0] != ER.LOCK_DEADLOCK:
+            raise
+
+
+class Others(Thread):
+    """Another program, which changes a row of the table at a time until it is stopped."""
+
+    def __init__(self, database: Address, ids: list[int]) -> None:
+        super().__init__()
+        self.database, self.ids, self.stop, self.changes = database, ids, Event(), 0
+
+    def run(self) -> None:
+        dice = random.Random(2)
+        with connect(self.database) as connection:
+            while not self.stop.wait(0.001):
+                with suppress_deadlock():
+                    execute(connection, f"UPDATE t SET name = 'theirs' WHERE id = {dice.choice(self.ids)}")
+                    self.changes += 1
+
+
+@contextmanager
+def others_write(database: Address, ids: list[int]) -> Iterator[Others]:
+    others = Others(database, ids)
+    others.start()
+    try:
+        yield others
+    finally:
+        others.stop.set()
+        others.join()
+
+
+def test_no_change_is_overlooked_while_others_write_all_the_time(database: Address, source):
+    """A trigger logs each change: a row that is not as in the file was changed by the others after the import."""
+    case = Case.of(5, new=False)
+    case.make(database)
+    given(
+        database,
+        "CREATE TABLE log (seq BIGINT AUTO_INCREMENT PRIMARY KEY, id INT, name VARCHAR(20))",
+        "CREATE TRIGGER logged AFTER UPDATE ON t FOR EACH ROW INSERT INTO log (id, name) VALUES (NEW.id, NEW.name)",
+    )
+    load = planned(database, source(case.text()), "sync", *COLUMNS, **{**ANY, "chunk_bytes": 1000})
+    again = 0
+    with others_write(database, sorted(case.file)) as others:
+        load.stage()
+        wait_until(lambda: others.changes > 100)
+        while again <= len(load.chunks()):
+            try:
+                load.finish()
+                break
+            except RowsChangedSince as changed:
+                staged_again(load, changed.chunks)
+                again += 1
+    assert again
+    ((begun,),) = rows_of(database, "SELECT MIN(seq) FROM log WHERE name <> 'theirs'")
+    after = {number for (number,) in rows_of(database, f"SELECT DISTINCT id FROM log WHERE seq > {begun}")}
+    now = stored(database)
+    assert now.keys() == case.file.keys()
+    differing = {number for number, row in now.items() if row != case.file[number]}
+    assert differing <= after
 
 
 def test_a_change_in_a_column_that_the_file_does_not_have_matters_not(database: Address, source):
