@@ -32,7 +32,7 @@ from dashboard.jobs.progress import Progress, progress
 from dashboard.jobs.rejects.section import rejected_rows
 from dashboard.jobs.run_again import again_of
 from importer.access.policy import may_now
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, is_of_bad_rows
 from importer.engine.plan.option_specs import named
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates as job_rates
@@ -292,6 +292,8 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         and status == Status.FAILED
         and commands.could_leave_out(shown)
         and commands.is_kept(shown),
+        # The same rows would stop it once more, unless the table has changed.
+        "stops_again": loads and status == Status.FAILED and is_of_bad_rows(shown.problem),
         "too_late": status in (Status.FAILED, Status.CANCELLED) and not commands.is_kept(shown),
         "delete": shown.ended and RULES["job_delete"].allows(reads=False, thing=shown),
         "table_rows": shown.ended and bool(shown.accounted_rows) and may_now(Level.LOAD, shown),

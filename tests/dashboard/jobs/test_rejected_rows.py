@@ -339,6 +339,16 @@ class TestCure:
         assert 'id="job-leave-out"' in html
         assert "<strong>Retry, reject invalid rows</strong> loads the other rows" in html
 
+    def test_where_each_row_is_needed_the_main_button_does_not_fail_again(self, browser):
+        job = self.failed(RowsRefused, mode="sync", key="id", missing="delete")
+        html = page(browser, job)
+        assert re.findall(r'class="btn btn-primary" id="([^"]*)"', html) == ["job-edit"]
+        assert f'href="{reverse("new")}?edit={job.pk}"' in html
+        # It is there for a table that was changed.
+        assert "Retry with the invalid rows" in html
+        # Another fault can be gone by itself.
+        assert 'btn-primary" id="job-retry"' in page(browser, self.failed(TargetProblem, mode="sync", key="id"))
+
     def test_not_where_something_else_is_wrong_or_they_are_left_out_already(self, browser):
         assert 'id="job-leave-out"' not in page(browser, self.failed(TargetProblem))
         assert 'id="job-leave-out"' not in page(browser, self.failed(RowsRefused, on_error="reject"))
