@@ -4,6 +4,7 @@ Each address whose button depends on such facts is declared here once. Its form 
 (`{% confirms %}`), and a press is refused if one of them has changed, with what it was and is.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,9 +13,13 @@ from django.contrib.auth.models import Group
 from django.http import HttpRequest
 from django.utils import timezone
 
+from importer.access.acting import acting_user
 from importer.engine.errors import Problem
-from importer.jobs.actions import applying, obstacles
-from importer.models import DiscoveredFile, ImportJob
+from importer.jobs.actions import applying, fixes, obstacles
+from importer.jobs.steps.table_backup import imports_since_load
+from importer.models import Channel, DiscoveredFile, ImportJob, MappingPreset
+from importer.notifications.channels import waiting
+from importer.preparation.presets import RECIPE
 from importer.retention.needed import can_be_retried
 from importer.schedules import HeaderChange
 
@@ -35,8 +40,35 @@ def _failure(job: ImportJob) -> Facts:
     return {"why it ended": (job.problem or {}).get("what", ""), "rejected rows": job.rejected_rows}
 
 
-def _backup(job: ImportJob) -> Facts:
+def _kept(job: ImportJob) -> Facts:
     return {"what is kept": job.kept_table, "its rows": job.kept_rows} if job.kept_table else {}
+
+
+def _backup(job: ImportJob) -> Facts:
+    """With the imports whose rows would be overwritten or put aside."""
+    since = ", ".join(map(str, imports_since_load(job)))
+    return {**_kept(job), "imports into the table since": since} if job.kept_table else {}
+
+
+def _drafts(job: ImportJob) -> Facts:
+    drafts = fixes.fixes_of(job, person).own if (person := acting_user()) else {}
+    return {"your changed rows": _state(len(drafts), sorted(drafts.items()))} if drafts else {}
+
+
+def _preset(preset: MappingPreset | None) -> Facts:
+    if preset is None:
+        return {}
+    return {f"the preset {preset.name}": _state("", [getattr(preset, name) for name in RECIPE])}
+
+
+def _waiting(channel: Channel) -> Facts:
+    return {"messages that wait": waiting(channel)}
+
+
+def _state(words: object, thing: object) -> str:
+    """Words, and a few letters that are others if anything of the thing is: for what is too long to be told."""
+    digest = hashlib.sha256(json.dumps(thing, default=str, sort_keys=True).encode()).hexdigest()[:6]
+    return ", ".join(filter(None, (str(words), f"version {digest}")))
 
 
 def _undone(job: ImportJob) -> Facts:
@@ -70,12 +102,15 @@ CONFIRMED: Mapping[str, Callable[[Any], Facts]] = {
     "job_apply": _comparison,
     "job_retry": _failure,
     "job_restore": _backup,
-    "job_drop_backup": _backup,
+    "job_drop_backup": _kept,
+    "job_load_fixed": _drafts,
     "job_end_without": _undone,
     "job_delete": _lost,
     "schedule_forget": _doubled,
     "schedule_header": _header,
     "group_delete": _grants,
+    "save_preset": _preset,
+    "channel_delete": _waiting,
 }
 
 

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.access.confirmed import check_confirmed
 from dashboard.channels.form import ChannelForm
 from dashboard.channels.waiting import causes
 from importer.access import audit
@@ -79,6 +80,11 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
 def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the channel and its notifications, those not yet delivered included."""
     deleted = get_object_or_404(Channel, pk=pk)
+    try:
+        check_confirmed(request, deleted)
+    except Problem as problem:
+        messages.error(request, str(problem))
+        return redirect("channel", pk)
     notification_channels.remove(deleted)
     messages.success(request, f"{deleted.name} is deleted. What waited for it is not sent.")
     return redirect("channels")
@@ -103,10 +109,13 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
     # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.
     stored = Channel.objects.get(pk=edited.pk) if edited.pk else None
     notices = list(stored.notifications.select_related("job", "run").order_by("-pk")[:MOST_SHOWN]) if stored else []
-    waiting = Notification.objects.filter(channel=edited.pk, status=Notification.Status.WAITING)
     for each in notices:
         each.problem = told_problem(each)
     context: dict[str, Any] = {"form": form, "kind": kind_of(edited), "channel": stored, "notices": notices}
-    context |= {"readable": readable(notices), "waiting": waiting.count(), "now": timezone.now()}
+    context |= {
+        "readable": readable(notices),
+        "waiting": notification_channels.waiting(edited) if edited.pk else 0,
+        "now": timezone.now(),
+    }
     context["why"] = causes([stored]).get(stored.pk, "") if stored else ""
     return render(request, "channels/detail.html", context, status=422 if form.is_bound else 200)

@@ -263,6 +263,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "beyond": partial(applying.beyond_limits, shown),
         "priorities": [(value, words, PRIORITY.hint(value)) for value, words in PRIORITY.offered.items()],
         "no_restore": table_backup.why_backup_stays(shown) if shown.kept_table else "",
+        "since_load": table_backup.imports_since_load(shown) if shown.kept_table else [],
         "since_restore": table_backup.imports_since_restore(shown) if shown.restored_at else [],
         "rejects": rejected_rows(shown) if with_rejects else None,
         "peers": peer_comparison(shown),

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 
+from dashboard.access.confirmed import check_confirmed
 from dashboard.fields.format_fields import format_inputs, shown_format
 from dashboard.new_import import batch as batches
 from dashboard.new_import import earlier
@@ -163,6 +164,7 @@ def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
     if preview.startable:
         try:
             if (chosen := preview.choices.preset) and "preset_update" in request.POST:
+                check_confirmed(request, chosen)
                 saved = presets.replace(chosen, preview.startable)
             else:
                 saved = presets.save(request.POST.get("preset_name", ""), preview.startable, cast(User, request.user))

@@ -29,6 +29,7 @@ def may_send(url_name: str, thing: models.Model | None = None) -> bool:
 
 
 @register.simple_tag
-def confirms(url_name: str, thing: Any) -> SafeString:
-    """The field of a form with the facts that its button confirms."""
-    return format_html('<input type="hidden" name="{}" value="{}">', FIELD, shown(url_name, thing))
+def confirms(url_name: str, thing: Any, id: str = "", oob: bool = False) -> SafeString:
+    """The field of a form with the facts that its button confirms; with `oob`, to take the place of the one shown."""
+    more = format_html(' id="{}"{}', id, format_html(' hx-swap-oob="true"') if oob else "") if id else ""
+    return format_html('<input type="hidden" name="{}" value="{}"{}>', FIELD, shown(url_name, thing), more)

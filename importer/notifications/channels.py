@@ -57,11 +57,17 @@ def require_not_wider(channel: Channel, values: Mapping[str, Any]) -> None:
         require_admin("change where a channel sends to, or add events to it")
 
 
+def waiting(channel: Channel) -> int:
+    """How many messages have not been sent yet."""
+    count: int = channel.notifications.filter(status=Notification.Status.WAITING).count()
+    return count
+
+
 def remove(channel: Channel) -> int:
     """Delete the channel, its subscriptions and its notifications. Returns how many had not been sent yet."""
-    waiting: int = channel.notifications.filter(status=Notification.Status.WAITING).count()
+    unsent = waiting(channel)
     channel.delete()
-    return waiting
+    return unsent
 
 
 def subscribe(channel: Channel, schedule: Schedule, events: list[str]) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -22,11 +24,22 @@ from importer.access import people
 from importer.engine.load.outcome import Compared
 from importer.engine.stored import to_json
 from importer.jobs.actions import obstacles
-from importer.models import DiscoveredFile, ImportJob, Level, Schedule, ScheduleRun
+from importer.models import (
+    Channel,
+    DiscoveredFile,
+    ImportJob,
+    Level,
+    MappingPreset,
+    Notification,
+    RowFix,
+    Schedule,
+    ScheduleRun,
+)
+from importer.preparation import presets
 from importer.sources import uploads
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.dashboard.test_rules import everything
-from tests.filled.pages import PAGES
+from tests.filled.pages import LOOKED_AT, PAGES
 from tests.filled.test_pages import text_of
 
 FORM = re.compile(r"<form\b[^>]*>.*?</form>", re.DOTALL)
@@ -37,7 +50,7 @@ OTHER_TIES = ("shown", "digest", "asked", "newest", "key", "basis")
 OF_ITSELF = {
     "job_cancel", "run_cancel", "lab_cancel", "lab_end_without", "account_filter_delete", "account_token_revoke",
     "grant_revoke", "person_active", "person_factors", "remove_source", "preset_delete", "schedule_delete",
-    "connection_delete", "target_delete", "channel_delete", "storage_file_delete",
+    "connection_delete", "target_delete", "storage_file_delete",
 }  # fmt: skip
 
 
@@ -75,6 +88,16 @@ def with_backup() -> ImportJob:
     return make_job(Status.SUCCEEDED, chunks=1, balanced=True, kept_table="osm.old", kept_rows=1, kept_bytes=1)
 
 
+def with_old_rows() -> ImportJob:
+    kept = {"kept_table": "osm.old", "kept_rows": 1, "kept_bytes": 1, "loaded_at": timezone.now()}
+    return make_job(Status.SUCCEEDED, chunks=1, balanced=True, options_json={"mode": "upsert", "undo": "keep"}, **kept)
+
+
+def loaded_by_another(job: ImportJob) -> None:
+    fields = {"target": job.target, "schema_name": job.schema_name, "table_name": job.table_name}
+    make_job(Status.SUCCEEDED, chunks=1, balanced=True, started_at=timezone.now(), committed_bytes=7, **fields)
+
+
 def stuck() -> ImportJob:
     return next(each for each in ImportJob.objects.all() if obstacles.is_stuck(each) and each.unrestored)
 
@@ -97,6 +120,33 @@ def half_loaded() -> DiscoveredFile:
     return DiscoveredFile.objects.create(run=run, schedule=schedule, name="half.csv", size=1, **failure)
 
 
+def drafted(place: int = 0) -> ImportJob:
+    job = ImportJob.objects.get(pk=3)
+    own = {"job": job, "key": job.key, "person": User.objects.get(username="admin"), "texts": ["7"] * len(job.mapping)}
+    RowFix.objects.create(chunk=0, place=place, **own)
+    return job
+
+
+def preset() -> MappingPreset:
+    return presets.save_from_job("mine", ImportJob.objects.get(pk=3))
+
+
+def other_options(preset: MappingPreset) -> None:
+    options = {**preset.options_json, "max_rejects": 99}
+    MappingPreset.objects.filter(pk=preset.pk).update(options_json=options)
+
+
+def one_more_message(channel: Channel) -> None:
+    message = Notification.objects.filter(channel=channel, status=Notification.Status.WAITING)[0]
+    message.pk, message.key, message.once = None, uuid4(), "another"
+    message.save()
+
+
+def of_preset(preset: MappingPreset) -> dict[str, str]:
+    chosen = {"preset": str(preset.pk), "preset_shown": str(preset.pk), "preset_update": "yes"}
+    return {"target": "1", "table": "orders", **chosen}
+
+
 def html_of(answer: HttpResponse) -> str:
     return (b"".join(answer.streaming_content) if answer.streaming else answer.content).decode()
 
@@ -110,6 +160,7 @@ class Case:
     later: Callable[[Any], object]
     sent: Callable[[Any], dict[str, str]] = lambda _: {}
     owner: Callable[[Any], Any] = lambda thing: thing
+    query: Callable[[Any], str] = lambda _: ""
 
 
 def update(**values: Any) -> Callable[[ImportJob], object]:
@@ -137,7 +188,7 @@ def another_header(schedule: Schedule) -> None:
 CASES = {
     "job_apply": Case(compared, "job", update(compared_json=to_json(Compared(new=3, changed=2, deleted=90)))),
     "job_retry": Case(failed, "job", update(rejected_rows=900)),
-    "job_restore": Case(with_backup, "job", update(kept_rows=7)),
+    "job_restore": Case(with_old_rows, "job", loaded_by_another),
     "job_drop_backup": Case(with_backup, "job", update(kept_table="osm.another")),
     "job_delete": Case(failed, "job_delete", update(rejected_rows=900)),
     "job_end_without": Case(stuck, "job", more_dropped),
@@ -145,6 +196,12 @@ CASES = {
         half_loaded, "schedule", lambda each: update(loaded_rows=77)(each.job), lambda each: {"name": each.name},
         lambda each: each.schedule,
     ),
+    "job_load_fixed": Case(drafted, "job_rejected", lambda _: drafted(place=1)),
+    "save_preset": Case(
+        preset, "new_source", other_options, of_preset, lambda _: SimpleNamespace(pk=LOOKED_AT),
+        lambda preset: f"?preset={preset.pk}",
+    ),
+    "channel_delete": Case(lambda: Channel.objects.get(pk=2), "channel", one_more_message),
     "group_delete": Case(group, "group", lambda each: people.grant(each, "target", Level.LOAD)),
     "schedule_header": Case(
         lambda: Schedule.objects.get(pk=2), "schedule_header", another_header,
@@ -161,6 +218,7 @@ def test_each_question_of_each_page_is_tied_to_what_it_shows(admin: Client):
     addresses += [reverse("job", args=[each.make().pk]) for each in made]
     addresses += [reverse("group", args=[somebody.pk]), reverse("person", args=[person.pk]), reverse("account_own")]
     addresses += [reverse("job_delete", args=[4]), reverse("schedule_header", args=[2])]
+    addresses += [reverse("job_rejected", args=[3])]
     half_loaded()
     untied, seen = set(), set()
     for address in addresses:
@@ -186,7 +244,7 @@ def test_a_press_on_what_has_changed_is_refused_with_what_changed(admin: Client,
     here, there = (reverse(each, args=[case.owner(thing).pk]) for each in (case.page, name))
 
     def shown() -> str:
-        page = html_of(admin.get(here))
+        page = html_of(admin.get(here + case.query(thing)))
         return next(kept for each, form in forms(page, here) if each == name and (kept := kept_field(form)))
 
     before = shown()

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.access.confirmed import check_confirmed
 from dashboard.formatting import entered_number
 from dashboard.jobs.rejects.grid import drafts_of, grid_of, refused, row_of, shown_columns
 from dashboard.jobs.rejects.sent_values import sent_texts
@@ -78,7 +79,7 @@ def fix_row(request: HttpRequest, pk: int, chunk: int, place: int) -> HttpRespon
     shown = row_of(job, row, None if "open" in request.GET else columns)
     if problem:
         shown = refused(job, shown, texts, problem)
-    context = {"job": job, "row": shown, "columns": columns}
+    context = {"job": job, "row": shown, "columns": columns, "drafted": request.method == "POST"}
     answer = render(request, "jobs/rejects/_row.html", context, status=422 if problem else 200)
     if request.method == "POST":
         answer["HX-Trigger"] = CHANGED
@@ -97,7 +98,9 @@ def fixed_rows(request: HttpRequest, pk: int) -> HttpResponse:
 def load_fixed(request: HttpRequest, pk: int) -> HttpResponse:
     """Load the rows that the person has fixed, as an import of their own, and go to its page."""
     try:
-        started, count = fixes.load_fixed(_job(pk), cast(User, request.user))
+        job = _job(pk)
+        check_confirmed(request, job)
+        started, count = fixes.load_fixed(job, cast(User, request.user))
     except Problem as problem:
         messages.error(request, str(problem))
         return leave(request, reverse("job", args=[pk]))

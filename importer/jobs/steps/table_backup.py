@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -80,9 +81,16 @@ def _why_none(job: ImportJob) -> str:
 
 def imports_since_restore(job: ImportJob) -> list[int]:
     """The imports that have loaded rows into the table since the old one was put back, the first one first."""
-    if not job.restored_at:
-        return []
-    since = at_work_since(job, job.restored_at).exclude(committed_bytes=0)
+    return _loaded_since(job, job.restored_at)
+
+
+def imports_since_load(job: ImportJob) -> list[int]:
+    """The imports that have loaded rows into the table since this one, the first one first."""
+    return _loaded_since(job, job.loaded_at)
+
+
+def _loaded_since(job: ImportJob, moment: datetime | None) -> list[int]:
+    since = at_work_since(job, moment).exclude(committed_bytes=0) if moment else ImportJob.objects.none()
     return list(since.order_by("pk").values_list("pk", flat=True)[:3])
 
 
