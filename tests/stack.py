@@ -19,6 +19,8 @@ from django.db import connection
 
 from importer.management.processes.command_lines import CELERY
 from importer.management.processes.private_servers import PrivateRedis, free_port
+from importer.worker.hosts import presence
+from importer.worker.hosts.installation import queue_names
 from tests.documents import check_output
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +34,12 @@ def wait_until(holds: Callable[[], object], seconds: float = 90, what: str = "")
         waited = time.monotonic() - began
         assert waited < seconds, f"still not true after {seconds} s: {what or holds}"
         time.sleep(min(max(0.02, waited / 100), 0.1))
+
+
+def announce_workers() -> None:
+    """One worker for each queue, for a while: without them every page says that imports wait."""
+    for queue in queue_names():
+        presence.announce(f"{queue}@here", 4, [queue])
 
 
 def database_url() -> str:

@@ -23,6 +23,7 @@ from importer.models.outcomes.attempts import Speed, speed_of, started_at
 from importer.models.outcomes.reloaded_rows import rows_missing
 from importer.models.outcomes.sequels import told
 from importer.worker import live_progress
+from importer.worker.hosts.installation import state
 
 # Current rates cover the last RECENT_SECONDS. The time left is estimated over more, because chunks end in bursts.
 RECENT_SECONDS = 10
@@ -129,14 +130,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class Progress:
-    """The parts of a job's page that change while it runs, from the job's row, live counters and a sum over chunks."""
+    """The parts of a job's page that change while it runs, from the job's row, live counters and a sum over chunks.
+
+    `stage`: the progress of restoring keys, while the server does that. `halts`: why no import continues, in words.
+    """
 
     job: ImportJob
     now: datetime
     sent_in_flight: int
     recent: Recent
-    # The progress of restoring keys, while the server does that.
     stage: DdlProgress | None = None
+    halts: str = ""
 
     @property
     def page_state(self) -> str:
@@ -155,6 +159,7 @@ class Progress:
                 recent.stalled,
                 self.still_since is not None,
                 self.stage and f"{self.stage.words}-{self.stage.percent}",
+                self.halts,
             )
         )
 
@@ -175,18 +180,14 @@ class Progress:
 
     @property
     def phase(self) -> str:
-        return self._end_words or self._phase_words
-
-    @property
-    def _end_words(self) -> str:
-        """What is in the table, if the import succeeded and not all of its rows are."""
+        """What the import does, or what is in the table if not all of its rows are."""
         job = self.job
         if job.restored_at:
             old = "rows are back" if job.keeps_rows else "table is back; none of these rows is in the table"
             return f"The old {old}"
         if job.status == Status.SUCCEEDED and job.rejected_rows:
             return _rejected_words(job.rejected_rows, rows_missing(job))
-        return ""
+        return self._phase_words
 
     @property
     def _phase_words(self) -> str:
@@ -321,10 +322,8 @@ class Progress:
     def title(self) -> str:
         """The import in the title of its page: its outcome, or how far it is."""
         job = self.job
-        state = capfirst(told(job))
-        if job.status == Status.LOADING:
-            state = f"{self.percent} %"
-        return f"{state} · {job.source.name} → {job.table}"
+        how_far = f"{self.percent} %" if job.status == Status.LOADING else capfirst(told(job))
+        return f"{how_far} · {job.source.name} → {job.table}"
 
     @property
     def bars(self) -> tuple[Bar, ...]:
@@ -348,11 +347,11 @@ class Progress:
 
 
 def progress(job: ImportJob, now: datetime) -> Progress:
-    """The progress of `job`, with at most one query and one read of each live counter; none after its end."""
+    """The progress of `job`, with at most one query and one read of what Redis knows; none after its end."""
     if job.ended or job.started_at is None:
-        return Progress(job, now, 0, Recent())
+        return Progress(job, now, 0, Recent(), halts="" if job.ended else state().halts)
     stage = live_progress.restore_progress(job.pk) if job.status in ImportJob.RESTORING else None
-    return Progress(job, now, live_progress.sent_bytes(job.pk), _recent(job, now), stage)
+    return Progress(job, now, live_progress.sent_bytes(job.pk), _recent(job, now), stage, state().halts)
 
 
 def _recent(job: ImportJob, now: datetime) -> Recent:

@@ -18,6 +18,7 @@ from django.utils.cache import add_never_cache_headers
 from importer.engine.schema.alter_table import DdlProgress
 from importer.models import ImportJob
 from importer.worker import live_progress
+from importer.worker.hosts.installation import state
 
 MOST_SECONDS = 30.0
 MOST_REMEMBERED = 10_000
@@ -34,6 +35,7 @@ class Pulse:
     received: int
     sent: int
     stage: DdlProgress | None
+    halts: str
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def pulse_of(job_id: int) -> Pulse | None:
         return None
     version, status, received = row
     stage = live_progress.restore_progress(job_id) if status in ImportJob.RESTORING else None
-    return Pulse(version, status, received, live_progress.sent_bytes(job_id), stage)
+    return Pulse(version, status, received, live_progress.sent_bytes(job_id), stage, state().halts)
 
 
 def remember(request: HttpRequest, job_id: int, told: str, pulse: Pulse | None, steady: float) -> None:

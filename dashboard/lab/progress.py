@@ -13,6 +13,7 @@ from importer.engine.tuning.finals import most_finals
 from importer.engine.tuning.rounds import WARM_UP
 from importer.history.chunks.map import speed_step, top_speed
 from importer.models import Lab, Trial
+from importer.worker.hosts.installation import state
 
 State = Trial.Status
 Status = Lab.Status
@@ -75,11 +76,13 @@ class LabProgress:
     # importer.lab.outcome().
     outcome: dict[str, Any]
     spent: Spent
+    # Why no lab continues, in words.
+    halts: str = ""
 
     @property
     def page_state(self) -> str:
         """A token of what the page shows: with an equal token, nothing has changed."""
-        return f"{self.lab.version}.{self.lab.status}"
+        return f"{self.lab.version}.{self.lab.status}.{self.halts}"
 
     @property
     def phase(self) -> str:
@@ -187,7 +190,7 @@ def lab_progress(lab: Lab, now: datetime) -> LabProgress:
     trials = list(lab.trials.all())
     for each in trials:
         each.lab = lab
-    return LabProgress(lab, now, trials, labs.outcome(lab), labs.spent(lab))
+    return LabProgress(lab, now, trials, labs.outcome(lab), labs.spent(lab), state().halts)
 
 
 def _look(trial: Trial, top: float) -> str:

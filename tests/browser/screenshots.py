@@ -17,13 +17,12 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext
 from playwright.sync_api import Page as Tab
 
-from importer.worker.hosts import presence
-from importer.worker.hosts.installation import queue_names
 from tests.browser import states
 from tests.browser.conftest import session
 from tests.browser.visits import address, visits
 from tests.filled.pages import Page
 from tests.people import admin
+from tests.stack import announce_workers
 from tests.targets import saved_target
 
 # Hundreds of pictures take minutes.
@@ -109,12 +108,6 @@ def picture(tab: Tab, path: Path) -> None:
     settled(tab)
     tab.screenshot(path=path, full_page=True, animations="disabled")
     tab.set_viewport_size(before)
-
-
-def announce_workers() -> None:
-    """One worker for each queue, for a while: without them every page says that imports wait."""
-    for queue in queue_names():
-        presence.announce(f"{queue}@here", 4, [queue])
 
 
 def settled(tab: Tab) -> None:

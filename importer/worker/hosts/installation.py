@@ -31,9 +31,11 @@ class State:
     store_answers: bool = True
 
     @property
-    def halts(self) -> bool:
-        """Whether imports wait for a part of the installation."""
-        return bool(self.cause) or not self.store_answers
+    def halts(self) -> str:
+        """Why imports wait for a part of the installation, in sentences; "" if they do not."""
+        workers = f"{self.cause}: imports wait." if self.cause else ""
+        store = "" if self.store_answers else "The store does not answer: uploads and imports wait."
+        return " ".join(filter(None, (workers, store)))
 
     @property
     def cause(self) -> str:

@@ -19,6 +19,7 @@ from importer.worker import live_progress
 from tests.cost import cost_of
 from tests.dashboard.job_data import ROWS, Status, make_job
 from tests.people import stranger
+from tests.stack import announce_workers
 
 pytestmark = pytest.mark.django_db
 
@@ -93,6 +94,7 @@ def test_whatever_moves_is_told_at_once(browser, redis):
         lambda: ImportJob.objects.filter(pk=job.pk).update(version=F("version") + 1),
         lambda: live_progress.SentBytes(job.pk, "4").chunk_progress(123_456),
         lambda: ImportJob.objects.filter(pk=job.pk).update(status=Status.INDEXING),
+        announce_workers,
     ):
         seen = seen_on(browser, job)
         change()

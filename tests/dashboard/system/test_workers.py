@@ -10,11 +10,12 @@ from config.version import VERSION
 from importer import queue
 from importer.models import Target
 from importer.worker.hosts import presence
-from importer.worker.hosts.installation import queue_names
 from tests.dashboard.api.program import Program
 from tests.dashboard.home.test_page import make_schedule
 from tests.dashboard.job_data import make_job
+from tests.dashboard.lab.reports import reported
 from tests.people import admin, operator, stranger, viewer
+from tests.stack import announce_workers
 
 pytestmark = pytest.mark.django_db
 
@@ -115,29 +116,30 @@ def test_that_no_worker_runs_stands_before_what_waits_for_one(redis, client):
     for address, follows in pages.items():
         before = client.get(address).content.decode().partition(f'class="{follows}')[0]
         assert "No worker is running: imports wait." in before, address
-    for kind in queue_names():
-        presence.announce(f"{kind}@here", 4, [kind])
+    announce_workers()
     assert "imports wait" not in client.get(reverse("schedules")).content.decode()
 
 
 def test_every_page_says_once_that_no_worker_runs_also_when_it_refreshes(redis, client):
     client.force_login(admin("root"))
     job, schedule = make_job(), make_schedule()
+    lab = reported(job.target, status="running", eight=2.0)
     places = [
         *(reverse(each) for each in ("home", "jobs", "schedules", "history", "labs", "new", "targets", "channels")),
         reverse("job", args=[job.pk]),
         reverse("schedule", args=[schedule.pk]),
+        reverse("lab", args=[lab.pk]),
     ]
-    said = "No worker is running: imports wait."
+    said = '<div class="alert alert-danger">No worker is running: imports wait.'
     assert {place: client.get(place).text.count(said) for place in places} == dict.fromkeys(places, 1)
-    refreshed = [reverse("home"), reverse("jobs"), reverse("job_live", args=[job.pk]), places[-1]]
+    lives = [reverse("job_live", args=[job.pk]), reverse("lab_live", args=[lab.pk])]
+    refreshed = [reverse("home"), reverse("jobs"), places[-2], *lives]
     seen = {place: client.get(place, headers={"HX-Request": "true"}).text for place in refreshed}
     frame = '<div id="halted" aria-live="polite" hx-swap-oob="true">'
     assert all(f'{frame}<div class="alert' in part for part in seen.values())
     # What they show otherwise is the same: the end of the outage alone is news.
-    tokens = {each: re.search(r'name="seen" value="([^"]+)"', seen[each])[1] for each in (places[0], places[-1])}
-    for kind in queue_names():
-        presence.announce(f"{kind}@here", 4, [kind])
+    tokens = {each: re.search(r'name="seen" value="([^"]+)"', seen[each])[1] for each in refreshed if each != places[1]}
+    announce_workers()
     for place, token in tokens.items():
         answer = client.get(place, {"seen": token}, headers={"HX-Request": "true"})
         assert f"{frame}</div>" in answer.text, place
