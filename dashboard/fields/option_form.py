@@ -189,13 +189,14 @@ class OptionsForm(forms.Form):
 
     @property
     def speed_in_short(self) -> str:
-        """The plan's choices for the most important settings of speed."""
+        """The plan's choices for the most important settings of speed; the file's own order is none worth a word."""
         return " · ".join(self._in_short())
 
     def _in_short(self) -> Iterator[str]:
-        reasons = self.plan.reasons if self.plan else ()
-        for name in IN_SHORT:
-            yield from (each.choice for each in reasons if each.option == name)
+        if self.plan:
+            reasons, silent = self.plan.reasons, set() if self.plan.sorted_by else {"sort"}
+            for name in IN_SHORT:
+                yield from (each.choice for each in reasons if each.option == name and name not in silent)
 
 
 _SPECS = {spec.name: spec for spec in OPTIONS}

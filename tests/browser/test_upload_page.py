@@ -16,6 +16,7 @@ from importer.sources import parts, uploads
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.browser.held import HeldRequest
 from tests.people import operator
+from tests.stack import announce_workers
 from tests.targets import target_with
 
 CITIES = "id,name,population\n" + "".join(f"{number},City {number},{number * 1000}\n" for number in range(1, 3001))
@@ -166,7 +167,9 @@ class TestDroppedFile:
         box = page.get_by_role("link", name="xxx").bounding_box()
         assert box["x"] + box["width"] < 390
 
-    def test_it_fits_one_screen(self, target, page, cities):
+    def test_it_fits_one_screen(self, target, redis, page, cities):
+        announce_workers()
+        page.reload()  # without what it says while none is there
         page.set_viewport_size({"width": 1280, "height": 1000})
         drop(page, cities)
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_in_viewport()
