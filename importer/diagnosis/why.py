@@ -27,6 +27,11 @@ class Why:
     def first(self) -> Explanation | None:
         return self.explanations[0] if self.explanations else None
 
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """The GRANT statements without which the target's account does not see all that others do on its server."""
+        return self.seen.snapshot.missing if self.seen.snapshot else ()
+
 
 def why(job: ImportJob, *, board: Board | None = None, seen: Seen | None = None) -> Why:
     """Why the import waits or is slow.
@@ -45,6 +50,12 @@ def for_reader(job: ImportJob, found: Iterable[Explanation]) -> list[Explanation
     if may_now(Level.ADMINISTER, job.target):
         return list(found)
     return [replace(each, statement="", sql="") for each in found]
+
+
+def causes_document(job: ImportJob, now: Why) -> dict[str, Any]:
+    """As docs/schemas/causes.json has it, for the acting person."""
+    causes = [to_json(each) for each in for_reader(job, now.explanations)]
+    return {"job": job.pk, "causes": causes, "unseen": list(now.unseen)}
 
 
 def known_causes(job: ImportJob) -> list[dict[str, Any]]:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 from html import unescape
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,11 +17,13 @@ from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.diagnosis.sessions import SEES_ALL_SESSIONS, SEES_LOCKS
 from importer.engine.schema.alter_table import UNSEEN, progress_on_mysql
 from importer.models import Chunk, Target
+from tests.dashboard.api.program import Program
 from tests.dashboard.job_data import make_job
 from tests.dashboard.jobs.test_why import said
 from tests.engine.mysql.diagnosis.scene import Scene, scene
 from tests.engine.preflight.test_preflight import account
 from tests.people import admin
+from tests.stack import wait_until
 from tests.targets import TestServer, saved_target
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_servers]
@@ -102,6 +106,36 @@ def test_the_page_of_an_import_that_waits_says_it(
     if lock == "a table":
         assert "t is locked" in parts
         assert f"To see who holds it: {blind[1]}" in parts or f"connection {holder} " in parts
+
+
+@pytest.mark.parametrize("lock", HELD)
+def test_the_command_and_the_api_say_it(redis, made: Scene, target: Target, blind: tuple[Address, str], lock):
+    """At once: not after the seconds in which nothing has moved."""
+    made.other(*HELD[lock])
+    made.address = blind[0]
+    own = made.waiting("INSERT INTO t VALUES (7, 8)")
+    job = make_job(table="t", target=target, schema_name=made.address.database, started_at=timezone.now())
+    job.chunks.filter(status=Chunk.Status.LOADING).update(connection_id=own)
+    out = StringIO()
+    call_command("job", "why", str(job.pk), stdout=out)
+    assert "sees only a part of what others do on its server. To see more: " in out.getvalue()
+    assert f"{blind[1]} TO " in out.getvalue()
+    program, address = Program(admin("root")), f"imports/{job.pk}/causes"
+    wait_until(lambda: program.read(address)["unseen"], 20, "the look at the server")
+    assert blind[1] in [each.partition(" TO ")[0] for each in program.read(address)["unseen"]]
+
+
+# What else is about an import, its workers and their server: none of it is broken by what the account does not see.
+OTHERS = ("job", "job_live", "job_timings", "target", "home", "workers", "lab_new", "lab_experiments")
+
+
+def test_the_other_pages_do_without(client, redis, made: Scene, target: Target):
+    client.force_login(admin("root"))
+    made.other(*HELD["a row"])
+    job = make_job(table="t", target=target, schema_name=made.address.database, started_at=timezone.now())
+    about = {"job": [job.pk], "job_live": [job.pk], "job_timings": [job.pk], "target": [target.pk]}
+    answers = {name: client.get(reverse(name, args=about.get(name, []))).status_code for name in OTHERS}
+    assert set(answers.values()) == {200}, answers
 
 
 def test_the_progress_of_keys_says_it(server: TestServer, made: Scene, blind: tuple[Address, str]):

@@ -13,7 +13,6 @@ from importer.access import audit
 from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.engine.stored import to_json
 from importer.jobs import approval, lifecycle
 from importer.jobs import report as job_report
 from importer.jobs.actions import applying, commands
@@ -106,11 +105,10 @@ class _JobsHere(Here):
     def causes(self, job: int) -> Json:
         """Why the import waits or is slow, after two looks at its server."""
         from importer.diagnosis.watch import look_twice  # Here: the other verbs need none of it.
-        from importer.diagnosis.why import for_reader, why
+        from importer.diagnosis.why import causes_document, why
 
         shown = _read(job)
-        found = why(shown, seen=look_twice(shown.target)).explanations
-        return {"job": job, "causes": [to_json(each) for each in for_reader(shown, found)]}
+        return causes_document(shown, why(shown, seen=look_twice(shown.target)))
 
 
 def _goes_on(operation: str, body: Body) -> Run:

@@ -149,6 +149,12 @@ def _why(context: Context) -> None:
         context.output.say(" ".join(filter(None, (cause_line(each), each["sql"]))))
     if not found["causes"]:
         context.output.say(f"Import {job}: no cause is known that it waits or is slow.")
+    # A server of the release before does not tell.
+    if unseen := found.get("unseen"):
+        grants = " ".join(f"{each};" for each in unseen)
+        context.output.say(
+            f"The target's account sees only a part of what others do on its server. To see more: {grants}"
+        )
 
 
 def _rejects(context: Context) -> None:

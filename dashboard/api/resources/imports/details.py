@@ -11,9 +11,8 @@ from dashboard.api.pages import Cursor, Page
 from dashboard.api.resources.imports.imports import read
 from dashboard.jobs.cards.table_rows import rows_of
 from dashboard.jobs.detail import with_problems
-from importer.diagnosis.why import for_reader, why
+from importer.diagnosis.why import causes_document, why
 from importer.engine.mysql.sign_in.reasons import shown as shown_problem
-from importer.engine.stored import to_json
 from importer.models import Chunk
 
 router = Router(tags=["imports"])
@@ -38,6 +37,10 @@ class CausesOut(Schema):
 
     job: int
     causes: list[CauseOut]
+    unseen: Annotated[
+        list[str],
+        Field(description="Statements that would let the target's account see more of what others do on its server."),
+    ]
 
 
 class ChunkOut(Schema):
@@ -72,7 +75,7 @@ class RowsOut(Schema):
 def causes(request: HttpRequest, job: int) -> Any:
     """Why an import waits or is slow now. The first request starts a look at the server: ask again a second later."""
     shown = read(job)
-    return {"job": job, "causes": [to_json(each) for each in for_reader(shown, why(shown).explanations)]}
+    return causes_document(shown, why(shown))
 
 
 @router.get("imports/{int:job}/chunks", response=Page[ChunkOut], url_name="api_import_chunks", summary="List chunks")

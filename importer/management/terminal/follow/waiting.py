@@ -49,21 +49,3 @@ def in_words(explanation: "Explanation") -> str:
     """The explanation in a line."""
     parts = (explanation.what, explanation.evidence, explanation.advice)
     return " ".join(filter(None, parts))
-
-
-def explanations(job: ImportJob) -> "list[Explanation]":
-    """Why the import waits or is slow now, after two looks at its server.
-
-    Statements of others are only for those who may administer the target.
-    """
-    from importer.diagnosis.watch import look_twice
-    from importer.diagnosis.why import for_reader, why
-
-    return for_reader(job, why(job, seen=look_twice(job.target)).explanations)
-
-
-def as_text(job: ImportJob, found: "list[Explanation]") -> str:
-    """The explanations for people."""
-    if not found:
-        return f"{job}: no cause is known that it waits or is slow."
-    return "\n".join(f"{in_words(each)}{f' {each.sql}' if each.sql else ''}" for each in found)
