@@ -14,6 +14,7 @@ import statistics
 import tempfile
 import time
 import uuid
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,7 +28,8 @@ from importer.engine.errors import Previewed
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish
-from importer.engine.load.loader import load_chunk
+from importer.engine.load.loader import Loader
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
@@ -116,14 +118,20 @@ def run(server: Server, path: Path, load: Load) -> float:
     return round(own + (meter.cost.cpu or 0), 2)
 
 
-def load_whole(address: Address, path: Path, options: Options) -> tuple[float, str, ImportPlan]:
-    """Load the file into its table by the engine alone: the seconds, the key of the import, and its plan."""
+def load_whole(
+    address: Address,
+    path: Path,
+    options: Options,
+    name: str = TABLE.name,
+    mapping: Sequence[ColumnMapping] = TABLE.mapping,
+) -> tuple[float, str, ImportPlan]:
+    """Load the file into the table by the engine alone: the seconds, the key of the import, and its plan."""
     job, profile = str(uuid.uuid4()), profile_file(path)
     with connect(address) as connection:
-        table = read_table(connection, address.database, TABLE.name)
+        table = read_table(connection, address.database, name)
         server = read_server(connection, address)
     size = profile.size - profile.data_offset
-    plan = make_plan(PlanningContext(size, profile.dialect, table, TABLE.mapping, options, server, job=job))
+    plan = make_plan(PlanningContext(size, profile.dialect, table, tuple(mapping), options, server, job=job))
     with open_source(path) as fd:
         begin = Position(profile.data_offset, profile.data_line)
         sizes = ChunkSizes(min(plan.chunk_bytes, 2**22))
@@ -133,13 +141,14 @@ def load_whole(address: Address, path: Path, options: Options) -> tuple[float, s
         with connect(address) as connection:
             plan = replace(plan, table_digest=staging.create(connection, plan.schema, job, plan.staged))
 
-    def load(chunk: ChunkRange) -> int:
-        """The rows that are staged of the chunk."""
-        work = ChunkLoad(job, 1, path, address, profile.dialect, plan, chunk, options=options)
-        return load_chunk(work, LoadCallbacks()).tally.loaded
+    def load(own: Sequence[ChunkRange]) -> int:
+        """Load the chunks of one session; the rows that are staged of them."""
+        work = [ChunkLoad(job, 1, path, address, profile.dialect, plan, each, options=options) for each in own]
+        with Loader(path, address, plan) as loader:
+            return sum(loader.load(each).tally.loaded for each in work)
 
     with ThreadPoolExecutor(SESSIONS) as pool:
-        staged = sum(pool.map(load, chunks))
+        staged = sum(pool.map(load, [chunks[at::SESSIONS] for at in range(SESSIONS)]))
     if plan.staged:
         with suppress(Previewed):
             finish(FinishingStep(job, 1, address, plan, staged), LoadCallbacks())
