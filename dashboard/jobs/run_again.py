@@ -16,7 +16,6 @@ from importer.access import audit
 from importer.engine.errors import Problem
 from importer.jobs.actions import again
 from importer.models import ImportJob
-from importer.sources import uploads
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,7 @@ def again_of(job: ImportJob) -> Again | None:
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Go to the page of a new import of the same file with the same settings, or to the one that asks for the file."""
     job = _job(pk)
-    readable = uploads.importable_by(request.user).filter(pk=job.source_id).exists()
-    there = readable and again.is_file_there(job)
+    there = again.is_readable(job, request.user)
     place = reverse("new_source", args=[job.source.key]) if there else reverse("new")
     return redirect(f"{place}?edit={pk}")
 

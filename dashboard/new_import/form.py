@@ -15,6 +15,7 @@ from dashboard.formatting import entered_number
 from dashboard.new_import.null_markers import parse_markers
 from dashboard.new_import.stated_fields import ANSWERED, answered_fields, read_values, stated_positions
 from importer import lab as labs
+from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, Lookup, field_name
@@ -27,7 +28,7 @@ from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.target.write_modes import CHANGING, MODES
-from importer.jobs.actions.again import new_table_again, options_again
+from importer.jobs.actions.again import is_readable, new_table_again, options_again
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
 from importer.preparation.request import NewTableRequest
 
@@ -105,6 +106,12 @@ class NewImportForm:
     def edited(self) -> ImportJob | None:
         """The import that is run again with changes; its settings are the defaults."""
         return self._import("edit")
+
+    @property
+    def edited_is_readable(self) -> bool:
+        """Whether the acting person can still import the file of `edited`."""
+        user = acting_user()
+        return bool(self.edited and user and is_readable(self.edited, user))
 
     @property
     def rejects_of(self) -> ImportJob | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import Max
 
@@ -139,6 +139,11 @@ def new_table_again(job: ImportJob) -> NewTableRequest | None:
 def is_file_there(job: ImportJob) -> bool:
     """Whether the job's file can still be read, as far as this machine knows: nobody asks a connection."""
     return all(map(is_there, job.source.files))
+
+
+def is_readable(job: ImportJob, user: User | AnonymousUser) -> bool:
+    """Whether the file is there, and the user may read and import it."""
+    return uploads.importable_by(user).filter(pk=job.source_id).exists() and is_file_there(job)
 
 
 def _file_of(job: ImportJob) -> SourceFile:

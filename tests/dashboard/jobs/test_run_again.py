@@ -113,6 +113,12 @@ class TestEdit:
         assert f"?edit={job.pk}" in re.search(r'data-preview="([^"]*)"', html)[1]
         assert 'id="job-file-gone"' in page(browser, job)
 
+    def test_a_corrected_file_is_asked_for_where_the_first_one_is_still_there(self, browser, imported):
+        failed = imported(on_error="stop", mode="atomic")
+        html = browser.get(reverse("new"), {"edit": failed.pk}).text
+        assert f"<strong>Upload {failed.source.name} once more,</strong> corrected" in html
+        assert "no longer here" not in html
+
 
 class TestRunAgain:
     def test_once_for_each_press_with_the_same_settings(self, browser, imported, database):
