@@ -200,7 +200,7 @@ class Progress:
         if self.job.status == Status.PAUSED:
             return f"{paused_words(self.job)}: {_PHASES[Status.PAUSED]}"
         if self.job.status == Status.INDEXING:
-            return f"Loaded; putting back {self._changes_words}"
+            return f"Loaded; {'not yet put back:' if self.job.held_up else 'putting back'} {self._changes_words}"
         if self.job.unrestored and self.job.status in ImportJob.ENDING:
             return f"{self.job.get_status_display()}: putting back {self._changes_words}"
         if self.job.status == Status.LOADING and not self.job.scan_finished:

@@ -81,9 +81,14 @@ _OF_OBSTACLE = ("retry", "unreachable", "no_process")
 
 
 def _shown(job: ImportJob, now: Why) -> Why:
-    """What the page does not say already: that of a pause in its headline, and an obstacle in a box with ways out."""
-    said = (*_SAID, *(_OF_OBSTACLE if is_stuck(job) else ()))
-    return replace(now, explanations=tuple(each for each in now.explanations if each.cause not in said))
+    """What the page does not say already: that of a pause in its headline, and an obstacle in a box with ways out.
+
+    An import that waits for a person is not slow, and does not continue by itself.
+    """
+    stuck = is_stuck(job)
+    said = (*_SAID, *(_OF_OBSTACLE if stuck else ()))
+    shown = (each for each in now.explanations if each.cause not in said and (each.waits or not stuck))
+    return replace(now, explanations=tuple(shown))
 
 
 def _token(now: Why) -> str:

@@ -56,8 +56,10 @@ class TestArrangement:
     def test_they_are_put_back_after_the_load_and_what_hinders_that_is_said(self, browser):
         obstacle = Problem("The disk is full.", advice="Make room.").as_json()
         html = page(browser, self.job(Status.INDEXING, changes="made", obstacle=obstacle))
-        assert "Loaded; putting back 1 index" in html
-        assert "The keys cannot be put back yet: The disk is full. Make room. It will be tried again while" in html
+        assert "Loaded; not yet put back: 1 index" in html
+        assert "<strong>The keys cannot be put back yet: The disk is full.</strong>" in html
+        assert "Make room." in html
+        assert "It will be tried again while" in html
         assert "millrace job run" in html
         assert "End the import without 1 index? Its page will have the SQL that brings them back." in html
 
@@ -71,7 +73,7 @@ class TestArrangement:
     def test_foreign_keys_that_rows_may_lack_are_named_until_none_does(self, browser):
         key = ForeignKey("by_way", "CONSTRAINT `by_way` ...", ("way",), "`ways`", ("id",))
         html = page(browser, self.job(Status.FAILED, changes="settled", unchecked_json=[asdict(key)]))
-        assert "<code>by_way</code> (way to <code>`ways`</code>) would have refused. A retry looks for them" in html
+        assert "<code>by_way</code> (way to <code>ways</code>) would have refused. A retry looks for them" in html
         html = page(browser, self.job(Status.LOADING, changes="made", unchecked_json=[asdict(key)]))
         assert "They are looked for when all rows are in." in html
         assert "job-unchecked" not in page(browser, self.job(Status.SUCCEEDED, changes="settled"))

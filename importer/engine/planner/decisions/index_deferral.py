@@ -123,7 +123,7 @@ def _hindrance(context: PlanningContext) -> str:
     if context.stages or context.indexes.obstacle:
         return "" if context.stages else context.indexes.obstacle
     if not context.indexes.empty:
-        return "the table is not empty: rebuilding its keys would take longer than adding to them"
+        return "the table is not empty, and rebuilding its keys would take longer than adding to them"
     return ""
 
 

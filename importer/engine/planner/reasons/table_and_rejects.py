@@ -30,4 +30,4 @@ def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
         limit = options.reject_limit_words or "without a limit"
         yield Reason("Rows that cannot go in are left out", f"{limit}, and kept with their reasons")
     if table.triggers and not context.stages:
-        yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
+        yield Reason(f"Triggers fire ({', '.join(table.triggers)})", "once for each row", holds_back=True)

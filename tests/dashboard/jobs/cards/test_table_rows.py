@@ -63,6 +63,15 @@ def test_an_empty_table_was_filled_by_the_import_alone(browser, job):
     assert "The import filled the whole table" in html
 
 
+def test_rows_that_are_gone_since_are_said_to_be(browser, job, mariadb):
+    run_sql(mariadb, "TRUNCATE TABLE nodes")
+    many = ImportJob.objects.get(pk=job.pk).rows_in_table
+    said = f"{many:,} rows of this import were committed, and have been removed since, not by this import."
+    assert said in rows(browser, job)
+    ImportJob.objects.filter(pk=job.pk).update(restored_at=timezone.now())
+    assert "removed since" not in rows(browser, job)
+
+
 def test_after_a_restore_no_row_is_of_the_import(browser, job):
     ImportJob.objects.filter(pk=job.pk).update(restored_at=timezone.now())
     html = rows(browser, job)
