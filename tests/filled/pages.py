@@ -103,7 +103,9 @@ IMPORTS = (
         words=("Slower than similar imports", "a median of 2.00k of 7 imports", "Triggers on INSERT 0 → 1"),
     ),
     Page("job", (24,), words=("s1 far too long for its column", "line 2, column sensor")),
-    Page("job", (59,), words=("not yet put back: 2 indexes and 1 foreign key", "Access denied for user", "two_customer")),
+    Page(
+        "job", (59,), words=("not yet put back: 2 indexes and 1 foreign key", "Access denied for user", "two_customer")
+    ),
     Page("job_live", (15,), words=("194 loaded", "in 4 of 7 chunks")),
     Page("job_live", (3,), words=("6 rejected",), status=286),
     Page("job_rates", (2,), words=('"points": [[', '"seconds"')),
