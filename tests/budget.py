@@ -42,13 +42,13 @@ BUDGET = (
     Part("importer/engine", (".py",), 44_434),
     Part("importer/engine", (".c", ".h"), 2_578),
     Part("importer", (".py",), 43_679, without=("importer/engine",)),
-    Part("dashboard", (".py",), 21_287),
+    Part("dashboard", (".py",), 21_290),
     Part("millrace_client", (".py",), 1_207),
     Part("templates", (".html", ".txt"), 4_819),
     Part("static", (".js", ".css"), 6_461, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_375),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 87_772),
+    Part("tests", (".py", ".js", ".ts", ".go"), 87_776),
 )
 
 

@@ -128,8 +128,11 @@ class LabProgress:
     def not_measured(self) -> list[dict[str, Any]]:
         """Combinations that were not measured, or not often enough: their names by reason."""
         reasons: dict[tuple[str, bool], list[str]] = {}
+        settled = [each["settings"] for each in self.outcome["failed"]]  # what follows from that is no other reason
         for failed, entries in ((True, self.outcome["failed"]), (False, self.outcome["left_out"])):
             for each in entries:
+                if not failed and each["settings"] in settled:
+                    continue
                 reasons.setdefault((each["why"], failed), []).append(name_of(self.lab, each["settings"]))
         return [{"why": why, "failed": failed, "names": names} for (why, failed), names in reasons.items()]
 

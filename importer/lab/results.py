@@ -207,7 +207,7 @@ def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
         caveats += (GIVEN_UP[setting] for setting in advice.settings.items() if setting in GIVEN_UP)
         caveats += _about_deferred_keys(lab, advice.settings)
     if "partitions" in lab.grid.values:
-        caveats.append("Partitions belong to the table: no import changes those of an existing table.")
+        caveats.append("Only mode create makes a table with partitions: this file changes none of a table that exists.")
         if advice and (number := advice.settings.get("partitions")):
             caveats.append(f"To have {number} of them, change the table first: ALTER TABLE … PARTITIONS {number}.")
     if lab.during_imports:

@@ -177,10 +177,14 @@ HISTORY = (
 )
 LAB = (
     Page("lab", (1,), words=("of import 16", "1,257 rows/s in one run", "rows per statement 10", "Fastest run")),
-    Page("lab", (2,), words=("by ann", "50 % in 20 ranges", "Partitions belong to the table", ">Import this file<")),
+    Page(
+        "lab",
+        (2,),
+        words=("by ann", "50 % in 20 ranges", "Only mode create makes a table with partitions", ">Import this file<"),
+    ),
     Page("lab", (3,), words=("the target's ceiling is 6 chunks at once", "the lab was ended before")),
     Page("lab", (4,), words=("Ended without a result", TOO_LONG)),
-    Page("lab", (5,), words=("46,512", "fastest here", "not judged: there is no report")),
+    Page("lab", (5,), words=("46,512", "fastest here", "not judged: this run has left no report")),
     Page("lab_live", (1,), words=("1,257",), status=286),
     Page("lab_charts", (1,), words=('"median": 1257', "chunk size 16 KiB, secondary indexes: take off")),
     Page("lab_charts", (2,), words=("Hash partitions", "530.075", '"short": "partitions 1"')),

@@ -85,7 +85,7 @@ def _is_faster(ratio: Ratio) -> bool:
 
 def _advice(name: str, ranking: Sequence[Ranked], times: float | None, *, kept: bool) -> str:
     if kept and _too_few(ranking):
-        return f"Import as planned{name and f' ({name})'}: {_rounds(_most_rounds(ranking))} cannot tell settings apart."
+        return f"Import as planned: {_rounds(_most_rounds(ranking))} cannot tell settings apart."
     if kept:
         return f"Import as planned{name and f' ({name})'}: nothing that was tried was seen to be faster."
     if times is None:
@@ -126,7 +126,7 @@ def _confidence(ranking: Sequence[Ranked], chosen: Ranked | None, as_planned: Ra
     if _too_few(ranking) or chosen is None:
         return "none", (
             f"{_rounds(_most_rounds(ranking)).capitalize()} of the fastest and the planned settings can be compared,"
-            f" and a verdict needs {LEAST_ROUNDS}: with fewer, an order this clear comes by chance too often."
+            f" and a verdict needs {LEAST_ROUNDS}: in fewer, such an order is often chance."
         )
     if chosen is not as_planned and chosen.ratio:
         sure = confidence(_chance_of(chosen, as_planned), chosen.ratio.rounds)
