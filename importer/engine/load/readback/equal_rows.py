@@ -12,16 +12,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from importer.engine.feed.chunk_rows import ChunkRows
-from importer.engine.load.readback.digest_comparison import PART
-from importer.engine.load.readback.digest_sql import MOST_OTHERS, SOME_ROWS, StoredDigests
+from importer.engine.load.readback.digest_sql import StoredDigests
 from importer.engine.load.readback.file_digests import PADDING, FileDigests
 from importer.engine.mysql.connection import Connection
 from importer.engine.plan.readback import Readback
 from importer.engine.source import encodings
 from importer.engine.source.arrays import Lengths, Offsets, np
 from importer.engine.source.dialect import Dialect
+from importer.engine.units import MIB
 
-# Keys of rows that a chunk does not have, which are kept with its rows.
+# Bytes of the file whose rows are compared at once: each of them, and of the table, takes about 140 bytes of memory.
+PART = MIB
+# Rows of a chunk that is compared, each of which takes about 60 bytes of memory.
+MOST_ROWS = 1_000_000
+# Keys that a chunk does not have, which are noted.
 MOST_MISSING = 10_000
 
 
@@ -83,6 +87,8 @@ def find_equal_rows(
     fewer than half of them are equal.
     """
     of_file = FileDigests.of(readback, replace(dialect, encoding=encodings.UTF8), fields)
+    if len(rows) > MOST_ROWS:
+        return None
     parts = _hashed(of_file, readback, dialect, rows) if of_file else []
     if not of_file or not parts or not (np.diff(np.concatenate([each.keys for each in parts])) > 0).all():
         return None
@@ -111,7 +117,7 @@ def _stored(of_table: StoredDigests, parts: "list[_Hashed]") -> "_Rows | None":
     found, begin = [], int(parts[0].keys[0])
     for part in parts:
         end = int(part.keys[-1])
-        if not (rows := of_table.hashes_of_numbers(begin, end, MOST_OTHERS * len(part.keys) + SOME_ROWS)):
+        if not (rows := of_table.hashes_of_numbers(begin, end, 2 * len(part.keys) + MOST_MISSING)):
             return None
         found.append(_Rows(*rows))
         begin = end + 1
