@@ -28,6 +28,11 @@ class Operation:
     status: str
     answer: str
 
+    @property
+    def colour(self) -> str:
+        """Of its method: what changes or deletes something looks different from what only reads."""
+        return {"GET": "azure", "POST": "green", "DELETE": "red"}.get(self.method, "orange")
+
 
 def page_of(description: Description) -> Callable[[HttpRequest], HttpResponse]:
     """The view of the page that shows a description."""
