@@ -22,8 +22,12 @@ AT_ONCE = "at once"
 
 @dataclass(frozen=True)
 class Policy:
-    """What is deleted, and since when its days count. `setting`: the setting with the default."""
+    """What is deleted, and since when its days count (`deletes`).
 
+    `group`: the heading above it on the page Storage. `setting`: the setting with the default.
+    """
+
+    group: str
     name: str
     title: str
     deletes: str
@@ -67,60 +71,55 @@ POLICIES = {
     each.name: each
     for each in (
         Policy(
+            "Files",
             "imported-files",
             "Files that were imported",
-            "Uploaded and fetched files, after the last import of them balanced.",
+            "After their last import has balanced.",
             "IMPORTED_FILES_DAYS",
         ),
         Policy(
+            "Files",
             "other-files",
             "Other files",
-            "Uploaded files that were not imported, after their last use; and those whose imports can no longer be"
-            " retried.",
+            "After their last use, once no retry needs them.",
             "OTHER_FILES_DAYS",
         ),
         Policy(
+            "Files",
             "retry",
             "Time to retry",
-            "After a failed or cancelled import: its file and chunks are needed for a retry and stay as long.",
+            "After an import failed or was cancelled.",
             "RETRY_DAYS",
         ),
-        Policy("rejects", "Rejected rows", "Reject files and files of reasons, after the import.", "REJECTS_DAYS"),
+        Policy("Files", "rejects", "Rejected rows", "After their import.", "REJECTS_DAYS"),
         Policy(
-            "chunks",
-            "Chunks",
-            "The chunks of ended imports. The import's page keeps its charts.",
-            "CHUNKS_DAYS",
-        ),
-        Policy(
+            "On the targets",
             "staged",
             "Staged rows on the targets",
-            "What previews, and imports that a limit of changes has stopped, have staged, after the comparison.",
+            "After a comparison that was not applied.",
             "STAGED_DAYS",
         ),
+        Policy("On the targets", "ledger", "Ledgers on the targets", "After their import.", "LEDGER_DAYS"),
         Policy(
-            "jobs",
-            "Imports",
-            "Ended imports with their pages and plans. Their facts stay in the history (Performance).",
-            "JOBS_DAYS",
-        ),
-        Policy("history", "History", "The facts of imports whose pages are deleted, after the import.", "HISTORY_DAYS"),
-        Policy(
-            "ledger",
-            "Ledgers on the targets",
-            "Rows of millrace_ledger of ended imports, on each target that can be reached.",
-            "LEDGER_DAYS",
-        ),
-        Policy(
+            "On the targets",
             "kept-rows",
             "Old rows on the targets",
-            "What imports with undo have kept to be taken back, after the import. Old tables of mode replace stay.",
+            "After their import. Old tables of mode replace stay.",
             "KEPT_ROWS_DAYS",
         ),
-        Policy("runs", "Runs of schedules", "Runs that ended without an import.", "RUNS_DAYS"),
-        Policy("notifications", "Notifications", "Messages that were sent or given up.", "NOTIFICATIONS_DAYS"),
-        Policy("sessions", "Sessions", "Sign-ins, after they have ended.", "SESSIONS_DAYS"),
-        Policy("audit", "Audit log", "Events of the audit log.", "AUDIT_DAYS"),
+        Policy("Records", "chunks", "Chunks", "After their import. Its page keeps its charts.", "CHUNKS_DAYS"),
+        Policy(
+            "Records",
+            "jobs",
+            "Imports",
+            "After their end. Performance keeps their facts.",
+            "JOBS_DAYS",
+        ),
+        Policy("Records", "history", "History", "After the import, once its page is deleted.", "HISTORY_DAYS"),
+        Policy("Records", "runs", "Runs of schedules", "After a run without an import.", "RUNS_DAYS"),
+        Policy("Records", "notifications", "Notifications", "After they were sent or given up.", "NOTIFICATIONS_DAYS"),
+        Policy("Records", "sessions", "Sessions", "After they have ended.", "SESSIONS_DAYS"),
+        Policy("Records", "audit", "Audit log", "After each event.", "AUDIT_DAYS"),
     )
 }
 

@@ -41,6 +41,10 @@ class DiskRoom:
     free: int
     total: int
 
+    @property
+    def used(self) -> int:
+        return self.total - self.free
+
 
 @dataclass(frozen=True)
 class RejectFolder:

@@ -36,7 +36,9 @@ class PolicyIn(Body, json_schema_extra=example(days=30)):
 
 
 class PolicyOut(Schema):
-    """How long something is kept. `days`: null for ever. `least`: the fewest days. `source`: who decided."""
+    """How long something is kept. `deletes`: since when its days count, in words. `days`: null for ever. `least`: the
+    fewest days. `source`: who decided.
+    """
 
     name: str
     title: str

@@ -38,6 +38,7 @@ def _run(context: Context) -> None:
 
 def _as_json(found: InForce) -> dict[str, Any]:
     about = asdict(found.policy)
+    del about["group"]
     return {**about, "days": found.days, "least": found.policy.least, "source": found.source}
 
 
