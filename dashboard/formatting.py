@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.utils import timezone
 from django.utils.dateformat import format as date_format
 
@@ -85,6 +86,15 @@ def time_after(moment: datetime | None, earlier: datetime | None) -> str:
         return ""
     days = {timezone.localtime(each).date() for each in (moment, earlier or moment)}
     return date_format(timezone.localtime(moment), "H:i:s" if len(days) == 1 else "j M Y, H:i:s")
+
+
+def when(moment: datetime) -> str:
+    """How long ago, or until then; what is older than a day has its day instead: "25 Nov, 09:38"."""
+    now = timezone.now()
+    if now - moment < timedelta(days=1):
+        return str(naturaltime(moment))
+    local = timezone.localtime(moment)
+    return date_format(local, "j M, H:i" if local.year == timezone.localtime(now).year else "j M Y, H:i")
 
 
 def factor(value: float | None) -> str:

@@ -39,6 +39,7 @@ for _format in (
     formatting.share,
     formatting.factor,
     formatting.time_after,
+    formatting.when,
 ):
     register.filter(_format)
 

@@ -1,8 +1,10 @@
 """How pages write numbers: figures that people compare must not mislead."""
 
+import re
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from dashboard import formatting
 from dashboard.templatetags import millrace
@@ -99,3 +101,11 @@ def test_only_statements_of_a_fix_are_offered_to_be_copied(fix, parts):
 )
 def test_a_date_format_is_told_by_an_example(form, words):
     assert format_words(form) == words
+
+
+def test_what_is_older_than_a_day_has_its_date():
+    now = timezone.now()
+    assert formatting.when(now - timedelta(hours=23)).endswith("ago")
+    assert formatting.when(now + timedelta(days=3)).endswith("from now")
+    assert re.fullmatch(r"[0-9]+ [A-Z][a-z]{2}( [0-9]{4})?, [0-9:]{5}", formatting.when(now - timedelta(hours=25)))
+    assert f" {now.year - 1}, " in formatting.when(now.replace(month=6, day=1, year=now.year - 1))
