@@ -187,6 +187,16 @@ class TestTheListOfImports:
         expect(page.locator("#jobs .name").first).to_have_text(LONG)
         page.wait_for_url(re.compile("sort=file"))
 
+    def test_on_a_phone_the_filters_come_with_a_tap_and_stay_while_one_is_chosen(self, opened, jobs):
+        page = opened(reverse("jobs"), viewport={"width": 390, "height": 844})
+        status = page.get_by_label("Status")
+        expect(status).to_be_hidden()
+        page.get_by_text("Filters", exact=True).click()
+        status.select_option("failed")
+        page.wait_for_url(re.compile("status=failed"))
+        page.reload()
+        expect(status).to_be_visible()
+
     def test_it_updates_only_what_has_changed_and_the_focus_stays(self, opened, jobs):
         ImportJob.objects.filter(pk=jobs[0].pk).update(status=ImportJob.Status.LOADING)
         page = opened(reverse("jobs"))

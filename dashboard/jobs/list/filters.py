@@ -68,6 +68,11 @@ class Filters:
         return [(each.name, value) for each in fields(self) if (value := getattr(self, each.name))]
 
     @property
+    def narrowed(self) -> bool:
+        """Whether something narrows besides the text, which is always in sight."""
+        return any(name != "q" for name, _ in self.items)
+
+    @property
     def query(self) -> str:
         """The filters as they stand in an address; "" without any."""
         return urlencode(self.items)
