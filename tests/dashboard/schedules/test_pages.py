@@ -250,7 +250,8 @@ class TestPage:
         page = browser.get(address, {"seen": seen}, headers={"HX-Request": "true"}).content.decode()
         assert '<h2 class="subheader">Was due</h2>' in page
         day = f"{timezone.now() - timedelta(days=2):%Y-%m}"
-        assert "1 over&shy;due" in browser.get(address, {"month": day}).content.decode()
+        assert 'title="1 overdue"' in browser.get(address, {"month": day}).content.decode()
+        assert "The process that begins runs is not at work" in page
 
     def test_a_warning_on_its_settings_stands_beside_them_and_not_among_what_has_happened(self, browser, made):
         Schedule.objects.update(trigger="arrival")
