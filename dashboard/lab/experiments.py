@@ -125,8 +125,11 @@ def measured_ways(lab: Lab, measured: Iterable[dict[str, Any]]) -> dict[str, lis
         groups.setdefault(way.get("among", ""), []).append(way)
     if not reported and lab.ended:
         rated = [way for group in groups.values() for way in group if way["rate"]]
-        if len(rated) > 1:
-            max(rated, key=lambda way: way["rate"]["median"])["leads"] = True
+        best = max(rated, key=lambda way: way["rate"]["median"], default=None)
+        if best and len(rated) > 1:
+            best["leads"] = True
+            for way in rated:
+                way["of_best"] = way["rate"]["median"] / best["rate"]["median"]
     return groups
 
 

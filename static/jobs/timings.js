@@ -47,9 +47,13 @@
     });
     const drawn = [marks("tried again", retried, "triangle", "--job-retried"), marks("rows rejected", rejected, "crossRot", "--job-failed")];
 
+    // A phase of which no bar shows anything needs no place in the legend.
+    const visible = Math.max(...points.map((point) => point[longest])) / 200;
+    const bars = phases.map(bar).filter((set) => set.data.some(({ y }) => y > visible));
+
     chart?.destroy();
     chart = new Chart(document.getElementById("timings-chart"), {
-      data: { datasets: [...drawn.filter((set) => set.data.length), ...(several ? [line] : []), ...phases.map(bar)] },
+      data: { datasets: [...drawn.filter((set) => set.data.length), ...(several ? [line] : []), ...bars] },
       options: {
         animation: false,
         maintainAspectRatio: false,

@@ -25,7 +25,7 @@
   });
   function show() {
     const [drawn] = chart.data.datasets;
-    drawn.borderColor = colour("--chart-grid");
+    drawn.borderColor = colour("--chart-axis");
     drawn.backgroundColor = drawn.pointBorderColor = points.map(({ look }) => colour(`--tblr-${look}`));
     paint(chart);
   }
