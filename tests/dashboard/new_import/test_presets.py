@@ -134,7 +134,7 @@ class TestOffering:
         save(browser, uploaded(user))
         other = uploaded(user, b"id;name\n1;Ann\n", "other.csv")
         page = show(browser, other, preset=str(MappingPreset.objects.get().pk)).content.decode()
-        assert "The preset monthly states the format: comma, UTF-8" in page
+        assert "The preset monthly does not fit this file.</strong> It states the format comma, UTF-8" in page
         assert f'{reverse("new_source", args=[other.key])}?afresh=yes">Read the file as detected' in page
         assert page.index('role="alert"') < page.index("Read the file as detected") < page.index('id="grid-')
         # The step that has the problem is not done.
