@@ -45,10 +45,10 @@ BUDGET = (
     Part("dashboard", (".py",), 21_316),
     Part("millrace_client", (".py",), 1_207),
     Part("templates", (".html", ".txt"), 4_832),
-    Part("static", (".js", ".css"), 6_596, without=("static/vendor",)),
+    Part("static", (".js", ".css"), 6_600, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_375),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 87_796),
+    Part("tests", (".py", ".js", ".ts", ".go"), 87_797),
 )
 
 

@@ -80,7 +80,8 @@ IMPORTS = (
             "115 loaded + 0 replaced + 0 unchanged + 9 skipped + 6 rejected",
             TOO_LONG,
             "30.5",
-            "rejected rows were fixed and loaded by",
+            "of rejected rows loaded none of them",
+            "40 characters",
         ),
     ),
     Page(
