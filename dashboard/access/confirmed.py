@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from importer.access.acting import acting_user
 from importer.engine.errors import Problem
+from importer.engine.mysql.sign_in.reasons import shown as shown_problem
 from importer.jobs.actions import applying, fixes, obstacles
 from importer.jobs.steps.table_backup import imports_since_load
 from importer.models import Channel, DiscoveredFile, ImportJob, MappingPreset
@@ -37,7 +38,8 @@ def _comparison(job: ImportJob) -> Facts:
 def _failure(job: ImportJob) -> Facts:
     if job.status not in _RETRIED:
         return {}
-    return {"why it ended": (job.problem or {}).get("what", ""), "rejected rows": job.rejected_rows}
+    why = shown_problem(job.problem).get("what", "") if job.problem else ""
+    return {"why it ended": why, "rejected rows": job.rejected_rows}
 
 
 def _kept(job: ImportJob) -> Facts:
