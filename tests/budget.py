@@ -42,13 +42,13 @@ BUDGET = (
     Part("importer/engine", (".py",), 44_440),
     Part("importer/engine", (".c", ".h"), 2_578),
     Part("importer", (".py",), 43_683, without=("importer/engine",)),
-    Part("dashboard", (".py",), 21_318),
+    Part("dashboard", (".py",), 21_319),
     Part("millrace_client", (".py",), 1_207),
     Part("templates", (".html", ".txt"), 4_832),
     Part("static", (".js", ".css"), 6_600, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_375),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 87_797),
+    Part("tests", (".py", ".js", ".ts", ".go"), 87_799),
 )
 
 

@@ -44,6 +44,7 @@ def _row(lab: Lab) -> dict[str, Any]:
         "verdicts": verdicts(lab),
         "name": name_of(lab, best["settings"]) if best else "",
         "advice": advice,
+        "no_verdict": bool(best and advice and advice["confidence"] == "none"),
         "over": over,
         "trials": sum(outcome["trials"].values()),
     }

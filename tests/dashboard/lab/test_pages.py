@@ -222,7 +222,9 @@ class TestResult:
         # One round gives no verdict, and so no conclusion.
         assert said["recommendation"]["confidence"] == "none"
         assert {each["says"] for each in drawn["curves"]} == {""}
-        assert reverse("lab", args=[ended.pk]) in text(browser.get(reverse("labs")))
+        listed = text(browser.get(reverse("labs")))
+        assert reverse("lab", args=[ended.pk]) in listed
+        assert "No verdict: too few rounds" in listed
         # Finals are told apart from the rounds before.
         assert "final" not in page.lower()
         ended.trials.create(number=99, round=2, combination=1, status=Trial.Status.DONE, rows_per_second=1000.0)
