@@ -135,13 +135,14 @@ class _Entry(tarfile.TarInfo):
     """
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        """Overrides the documented method that reads a header: which others it calls differs between Pythons."""
         try:
-            return super().frombuf(buf, encoding, errors)
-        except tarfile.HeaderError as error:
-            if any(buf):
-                raise tarfile.ReadError(f"{error} of an entry") from error
+            return super().fromtarfile(archive)
+        except (tarfile.EOFHeaderError, tarfile.EmptyHeaderError):  # type: ignore[attr-defined]
             raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(f"{error} of an entry") from error
 
 
 def _entries(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
