@@ -39,7 +39,7 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_868),
-    Part("importer/engine", (".py",), 44_440),
+    Part("importer/engine", (".py",), 44_441),
     Part("importer/engine", (".c", ".h"), 2_578),
     Part("importer", (".py",), 43_683, without=("importer/engine",)),
     Part("dashboard", (".py",), 21_319),
@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_600, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_375),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 87_799),
+    Part("tests", (".py", ".js", ".ts", ".go"), 87_802),
 )
 
 

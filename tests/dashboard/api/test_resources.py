@@ -329,6 +329,6 @@ def test_the_description_is_complete(client, db):
         check_example(schema, each)
     client.force_login(viewer("vic"))
     page = client.get("/api/docs/").content.decode()
-    assert page.count('<details class="list-group-item"') == len(operations)
+    assert page.count('<details class="list-group-item api-operation"') == len(operations)
     assert all(f'<details id="schema-{name}">' in page for name in schema["components"]["schemas"])
     assert 'id="problem-1400"' in page
