@@ -154,7 +154,7 @@ class TestFilters:
         assert listed(browser, q=f"import {made[0]}") == [made[0]]
         page = browser.get(reverse("jobs"), {"first": "2026-11-20"}).text
         assert 'name="first" value="2026-11-20"' in page
-        assert "20 Nov 2026," in page
+        assert ">20 Nov" in page
 
     def test_by_target(self, browser):
         other = Target.objects.create(name="other", host="h", user="u", database="d")
