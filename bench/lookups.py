@@ -7,19 +7,18 @@ Both loads are in mode append, and alternate (A B A B ...). The table references
 
 import argparse
 import json
-import os
 import random
 import statistics
 import tempfile
 from operator import truediv
 from pathlib import Path
 
-from bench.meter import ServerMeter
+from bench.meter import cpu_of
 from bench.modes import load_whole
 from bench.servers import Server, servers_to_measure
 from importer.engine.load import ledger
 from importer.engine.mapping.columns import ColumnMapping, Lookup
-from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute, fetch_row
 from importer.engine.plan.options import Options
 from importer.engine.preflight.lookups import resolved
 from importer.engine.schema.table import read_table
@@ -40,7 +39,7 @@ def main() -> None:
     arguments = parser.parse_args()
     names = [f"Team number {number * 7919 % 1_000_003}" for number in range(arguments.parents)]
     with tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder:
-        paths = write_files(Path(folder), names, arguments.rows)
+        paths, parents = write_files(Path(folder), names, arguments.rows)
         with servers_to_measure(arguments.server, Path(folder), ["--innodb-buffer-pool-size=1G"]) as servers:
             for server in servers:
                 make_tables(server, names)
@@ -48,14 +47,15 @@ def main() -> None:
                 for number in range(arguments.runs + 1):  # the first round warms up and is not counted
                     for by, path in paths.items():
                         taken = run(server, path, by)
+                        assert sum_of_parents(server) == parents, "a row has another parent"
                         if number:
                             seconds[by].append(taken)
                 rate = statistics.median(map(truediv, seconds["number"], seconds["name"]))
                 print(json.dumps({"server": server.name, "cpu": seconds, "rate": round(rate, 2)}), flush=True)
 
 
-def write_files(folder: Path, names: list[str], rows: int) -> dict[str, Path]:
-    """The same rows with the parents' numbers, and with their names."""
+def write_files(folder: Path, names: list[str], rows: int) -> tuple[dict[str, Path], int]:
+    """The same rows with the parents' numbers, and with their names; and the sum of the numbers."""
     dice = random.Random(1)
     parents = [dice.randrange(len(names)) for _ in range(rows)]
     paths = {by: folder / f"{by}.csv" for by in ("number", "name")}
@@ -64,7 +64,12 @@ def write_files(folder: Path, names: list[str], rows: int) -> dict[str, Path]:
             out.write("id,team,note,n\n")
             for row, parent in enumerate(parents):
                 out.write(f"{row},{parent if by == 'number' else names[parent]},some note {row % 1000},{row % 7919}\n")
-    return paths
+    return paths, sum(parents)
+
+
+def sum_of_parents(server: Server) -> int:
+    with connect(server.address) as connection:
+        return int(fetch_row(connection, "SELECT SUM(team_id) FROM orders")[0])
 
 
 def make_tables(server: Server, names: list[str]) -> None:
@@ -87,14 +92,7 @@ def run(server: Server, path: Path, by: str) -> float:
         execute(connection, CHILD)
         table = read_table(connection, server.address.database, "orders")
         mapping = resolved(connection, table, mapping, is_new=False)
-    with ServerMeter(server) as meter:
-        own = sum(os.times()[:4])
-        load_whole(server.address, path, Options(), "orders", mapping)
-        own = sum(os.times()[:4]) - own
-    assert meter.cost
-    with connect(server.address) as connection:
-        assert fetch_all(connection, "SELECT COUNT(*) FROM orders JOIN team ON team.id = team_id")
-    return round(own + (meter.cost.cpu or 0), 2)
+    return cpu_of(server, lambda: load_whole(server.address, path, Options(), "orders", mapping))[0]
 
 
 if __name__ == "__main__":

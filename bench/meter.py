@@ -1,15 +1,18 @@
 """Measures the cost of a load other than its duration: processor time, memory, and the bytes the server wrote."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 import psutil
 
 from bench.servers import Server
+
+Result = TypeVar("Result")
 
 TICKS = os.sysconf("SC_CLK_TCK")  # clock ticks of processor time in a second
 # Written to clear_refs, it resets VmHWM (proc_pid_clear_refs(5)).
@@ -95,3 +98,13 @@ class ServerMeter:
             return None, None, status
         counters = dict(line.split(": ") for line in Path(f"/proc/{self._pid}/io").read_text().splitlines())
         return processor_seconds([self._pid]), int(counters["write_bytes"]), status
+
+
+def cpu_of(server: Server, work: Callable[[], Result]) -> tuple[float, Result]:
+    """Processor seconds of this process, its children and the server for the work, and the work's result."""
+    with ServerMeter(server) as meter:
+        before = sum(os.times()[:4])
+        result = work()
+        own = sum(os.times()[:4]) - before
+    assert meter.cost
+    return round(own + (meter.cost.cpu or 0), 2), result

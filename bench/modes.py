@@ -9,7 +9,6 @@ scan. Some modes start with the rows already in the table, and those of a second
 
 import argparse
 import json
-import os
 import statistics
 import tempfile
 import time
@@ -21,7 +20,7 @@ from dataclasses import dataclass, replace
 from operator import truediv
 from pathlib import Path
 
-from bench.meter import ServerMeter
+from bench.meter import cpu_of
 from bench.servers import Server, servers_to_measure
 from bench.workloads import NODES
 from importer.engine.errors import Previewed
@@ -44,12 +43,15 @@ from importer.engine.target import staging
 
 (TABLE,) = NODES.tables
 SESSIONS = 2
-CHANGED = 50  # every how manieth row differs
+CHANGED = 50  # one row in 50 differs
 
 
 @dataclass(frozen=True)
 class Load:
-    """A load that is measured: with these options, into a table that is `full` or not, as a share of that of `base`."""
+    """A load that is measured, as a share of the load with the name `base`.
+
+    `full`: its table has the rows of the file already; `changed`: of which one in CHANGED differs.
+    """
 
     name: str
     base: str
@@ -110,12 +112,7 @@ def run(server: Server, path: Path, load: Load) -> float:
     if load.changed:
         with connect(server.address) as connection:
             execute(connection, f"UPDATE {TABLE.name} SET version = version + 1 WHERE id % {CHANGED} = 0")
-    with ServerMeter(server) as meter:
-        own = sum(os.times()[:4])
-        load_whole(server.address, path, load.options)
-        own = sum(os.times()[:4]) - own
-    assert meter.cost
-    return round(own + (meter.cost.cpu or 0), 2)
+    return cpu_of(server, lambda: load_whole(server.address, path, load.options))[0]
 
 
 def load_whole(

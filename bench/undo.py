@@ -9,11 +9,11 @@ were before it, and those of the 1,000 that it had changed are named. The engine
 
 import argparse
 import json
-import os
 import tempfile
+from functools import partial
 from pathlib import Path
 
-from bench.meter import ServerMeter
+from bench.meter import ServerMeter, cpu_of
 from bench.modes import TABLE, load_whole
 from bench.servers import Server, servers_to_measure
 from importer.engine.load import ledger
@@ -23,7 +23,7 @@ from importer.engine.target.staging import backup_name
 from importer.engine.target.take_back import take_back
 
 OTHERS = 1000
-SHARES = (50, 1)  # every how manieth row differs
+SHARES = (50, 1)  # one row in this number differs
 KEY, CHANGED = "id", "version"
 
 
@@ -49,12 +49,8 @@ def measured(server: Server, path: Path, every: int) -> dict[str, object]:
     for undo in ("none", "keep"):
         prepare(address, path, every)
         before = digest(address)
-        with ServerMeter(server) as meter:
-            own = sum(os.times()[:4])
-            _, job, plan = load_whole(address, path, Options(mode="sync", undo=undo))
-            own = sum(os.times()[:4]) - own
-        assert meter.cost
-        seconds[undo] = round(own + (meter.cost.cpu or 0), 2)
+        options = Options(mode="sync", undo=undo)
+        seconds[undo], (_, job, plan) = cpu_of(server, partial(load_whole, address, path, options))
     step = int(str(before[1])) // OTHERS
     numbered = f"SELECT {KEY}, ROW_NUMBER() OVER (ORDER BY {KEY}) AS number FROM {TABLE.name}"
     with connect(address) as connection:
