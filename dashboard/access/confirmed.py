@@ -68,7 +68,7 @@ def _waiting(channel: Channel) -> Facts:
 
 
 def _state(words: object, thing: object) -> str:
-    """Words, and a few letters that are others if anything of the thing is: for what is too long to be told."""
+    """Words, and a short digest of the thing: for a state that is too long to show."""
     digest = hashlib.sha256(json.dumps(thing, default=str, sort_keys=True).encode()).hexdigest()[:6]
     return ", ".join(filter(None, (str(words), f"version {digest}")))
 

@@ -189,7 +189,7 @@ class OptionsForm(forms.Form):
 
     @property
     def speed_in_short(self) -> str:
-        """The plan's choices for the most important settings of speed; the file's own order is none worth a word."""
+        """The plan's choices for the most important settings of speed; the file's own order is not mentioned."""
         return " · ".join(self._in_short())
 
     def _in_short(self) -> Iterator[str]:

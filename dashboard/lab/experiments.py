@@ -24,7 +24,7 @@ MOST_REPORTS = 500
 # The headings over the ways that failed, and whether those have rates of other rounds.
 FAILURES = {"Not measured": False, "Failed in some rounds": True}
 BADGES = {"agrees": "bg-green-lt", "disagrees": "bg-red-lt"}
-# Each verdict in words after a number: after 1, and after others; in the order in which they are told.
+# The verb of each verdict, in the singular and in the plural, in the order of the page.
 ONE_OR_MORE = {
     "agrees": ("agrees", "agree"),
     "disagrees": ("disagrees", "disagree"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import template
 from django.db import models
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard.access.confirmed import FIELD, shown
@@ -31,5 +31,7 @@ def may_send(url_name: str, thing: models.Model | None = None) -> bool:
 @register.simple_tag
 def confirms(url_name: str, thing: Any, id: str = "", oob: bool = False) -> SafeString:
     """The field of a form with the facts that its button confirms; with `oob`, to take the place of the one shown."""
-    more = format_html(' id="{}"{}', id, format_html(' hx-swap-oob="true"') if oob else "") if id else ""
-    return format_html('<input type="hidden" name="{}" value="{}"{}>', FIELD, shown(url_name, thing), more)
+    attributes = {"type": "hidden", "name": FIELD, "value": shown(url_name, thing)}
+    attributes |= {"id": id} if id else {}
+    attributes |= {"hx-swap-oob": "true"} if oob else {}
+    return format_html("<input{}>", format_html_join("", ' {}="{}"', attributes.items()))

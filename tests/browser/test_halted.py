@@ -1,4 +1,4 @@
-"""What stops imports comes and goes on pages that refresh themselves, without a reload."""
+"""The banner that imports wait appears and disappears without a reload."""
 
 import pytest
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""Faults that pages once had, shown to be mended on each kind of server.
+"""Regression tests of faults of the pages, on each kind of server.
 
 A field that loses letters, answers that are given for later questions, figures of rejected rows and of locks, an upload
 without a network, and a file of 300 columns. Of the other kinds: rows that would fail again (test_misfits.py), an

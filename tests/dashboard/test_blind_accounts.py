@@ -34,7 +34,7 @@ HELD = {
     "a table": ("LOCK TABLES t WRITE",),
     "a row": ("START TRANSACTION", "INSERT INTO t VALUES (7, 7)"),
 }
-# What reads that others work on the server, and how its readers are told of what it does not see.
+# The functions that read the work of others on the server, and how pages say what they do not see.
 READERS = {
     "importer/engine/mysql/diagnosis/sessions.py": "Snapshot.missing, on the card of the server and in the banner",
     "importer/engine/preflight/access.py": "the finding of the check",

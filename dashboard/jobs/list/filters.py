@@ -69,7 +69,7 @@ class Filters:
 
     @property
     def narrowed(self) -> bool:
-        """Whether something narrows besides the text, which is always in sight."""
+        """Whether a filter is set, apart from the search text, which is always visible."""
         return any(name != "q" for name, _ in self.items)
 
     @property

@@ -33,11 +33,7 @@ from importer.engine.planner.decisions.server_file import check_server_file, ser
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
 from importer.engine.planner.decisions.staging_engine import check_staging_engine, staging_engine_reasons
 from importer.engine.planner.decisions.time_zone import session_zone, time_zone_reasons
-from importer.engine.planner.decisions.unchanged_rows import (
-    left_out_by,
-    unchanged_row_reasons,
-    updates_per_row,
-)
+from importer.engine.planner.decisions.unchanged_rows import left_out_by, unchanged_row_reasons, updates_per_row
 from importer.engine.planner.initial_conditions import initial_conditions
 from importer.engine.planner.preconditions import check_allowed, check_server, check_table
 from importer.engine.planner.reasons.auto_increment import auto_increment_reasons

@@ -36,7 +36,7 @@ ROWS = 40
 
 
 def file_of(chance: random.Random, bad: int, first: int) -> bytes:
-    """A file of rows with numbers from `first` on; so many of them have a bad value, in any column."""
+    """A file of rows with numbers from `first` on; this number of them have a bad value, in any column."""
     at = set(chance.sample(range(ROWS), bad))
     lines = [HEADER]
     for number in range(ROWS):

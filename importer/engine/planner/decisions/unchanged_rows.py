@@ -1,4 +1,4 @@
-"""Decides how rows of the file that equal those of the table are told.
+"""Decides how rows of the file that equal rows of the table are recognized.
 
 Of REPLACE, whether they can be told from new ones (load/methods/equal_rows.py). In the modes that compare, whether they
 are found before they are staged (load/readback/equal_rows.py). Upserts need no decision: the affected rows tell

@@ -36,12 +36,12 @@ def test_any_other_process_ends_with_the_problem(misread):
         apps.get_app_config("importer").ready()
 
 
-# As Python before 3.11.5, but for one that a distribution has mended.
+# Whether this Python has the fault of those before 3.11.5. Debian has fixed it in its 3.11.2.
 MISREADS = re.match(rb"(?:a++|(?!b)b)*+", b"aab").end() == 3
 
 
 def test_the_patterns_as_they_were_are_found_out(monkeypatch):
-    """Their last alternative was not NOTHING, which MISREADS goes beyond."""
+    """Without NOTHING as the last alternative, a Python that MISREADS passes the delimiter."""
     monkeypatch.setattr(possessive, "_OURS", ())
     monkeypatch.setattr(patterns, "any_number_of", lambda *each: rb"(?:%b++|%b)*+" % (each[0], b"|".join(each[1:])))
     monkeypatch.setattr(self_check, "field_patterns", patterns.field_patterns.__wrapped__)
