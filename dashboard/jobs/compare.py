@@ -12,29 +12,41 @@ from django.views.decorators.http import require_safe
 from dashboard.jobs.peer_comparison import address
 from importer.access.policy import seen
 from importer.engine.plan.option_specs import named
+from importer.engine.units import count_of
 from importer.history.compare import CLEARLY, Comparison, Difference, Verdict, compare
-from importer.history.facts import CHOSEN, PHASES, Fact, Kind, Value
+from importer.history.facts import CHOSEN, PHASES, Fact, Kind, Value, is_shadow
 from importer.history.formatting import in_words
+from importer.jobs.rejects.rows import reasons
 from importer.models import ImportJob
 from importer.models.outcomes.attempts import speed_of
 
 MOST = 6
 # Imports that are offered to choose from, of one table and of all.
 MOST_OFFERED = 30
+# Seconds that nobody notices: a smaller difference is no difference.
+NOTICED_SECONDS = 0.02
+_RATE = ("faster", "slower")
+_MORE_AND_LESS = {
+    Kind.ROWS_PER_SECOND: _RATE,
+    Kind.BYTES_PER_SECOND: _RATE,
+    Kind.SECONDS: ("longer", "shorter"),
+}
+# Settings whose reasons are causes; those of the others say what a request leads to.
+_DECIDED = ("method", "parallelism", "chunk_bytes", "commit_rows", "sort", "indexes", "foreign_keys")
 # More digits than any import's number has.
 MOST_DIGITS = 12
 
 
 @dataclass(frozen=True)
 class Column:
-    """An import: its overall rate, also relative to that of the first (None: unknown), and other comparisons.
+    """An import: its overall rate (None: unknown), also against that of the first in words, and other comparisons.
 
     `without`: the comparison without this import, "" with only two; `as_first`: with this import as the first.
     """
 
     job: ImportJob
     rate: float | None
-    times: float | None
+    against: str
     verdict: Verdict | None
     without: str
     as_first: str
@@ -42,16 +54,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value in words, the planner's reason if the planner chose it, and its ratio to the first import's value."""
+    """A value in words, the planner's reason if the planner chose it, and the value against the first import's."""
 
     words: str
     why: str = ""
-    times: float | None = None
-
-    @property
-    def is_apart(self) -> bool:
-        """Whether the ratio is of another size than what runs of one import differ by."""
-        return self.times is not None and not 1 / CLEARLY <= self.times <= CLEARLY
+    against: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,23 +134,32 @@ def _obstacle(number: int, job: ImportJob | None) -> str:
 def _side_by_side(jobs: list[ImportJob], with_alike: bool) -> dict[str, Any]:
     comparison = compare([job.pk for job in jobs])
     more = {"all": "1"} if with_alike else {}
+    names = _counted_reasons(jobs, comparison)
     return {
         "columns": _columns(jobs, comparison, more),
-        "settings": _groups(_without_repeats(comparison.settings), comparison),
-        "alike": _groups(comparison.alike, comparison) if with_alike else [],
+        "settings": _groups(_without_repeats(comparison.settings), comparison, names),
+        "alike": _groups(comparison.alike, comparison, names) if with_alike else [],
         "alike_count": len(comparison.alike),
         "other_view": address(comparison.jobs, **({} if with_alike else {"all": "1"})),
-        "results": _groups(comparison.results, comparison),
-        "timings": _groups(comparison.timings, comparison, with_times=True),
+        "results": _groups(comparison.results, comparison, names),
+        "timings": _groups(comparison.timings, comparison, names),
         "phases": _phases(comparison),
         "with_alike": with_alike,
     }
 
 
 def _without_repeats(settings: Sequence[Difference]) -> list[Difference]:
-    """The differences without what was asked for where what was chosen differs too: its reasons say what was asked."""
-    chosen = {each.fact.option for each in settings if each.fact in CHOSEN} - {""}
-    return [each for each in settings if each.fact in CHOSEN or each.fact.option not in chosen]
+    """The differences without those that follow from another one.
+
+    What was chosen says what was asked for, too: by its reasons.
+    """
+    differing = [each.fact for each in settings]
+    chosen = {each.option for each in differing if each in CHOSEN} - {""}
+    return [
+        each
+        for each in settings
+        if not is_shadow(each.fact, differing) and (each.fact in CHOSEN or each.fact.option not in chosen)
+    ]
 
 
 def _columns(jobs: list[ImportJob], comparison: Comparison, more: dict[str, str]) -> list[Column]:
@@ -154,7 +170,7 @@ def _columns(jobs: list[ImportJob], comparison: Comparison, more: dict[str, str]
         Column(
             job,
             rate,
-            rate / first if verdict and rate and first else None,
+            against_first(Kind.ROWS_PER_SECOND, rate, first) if verdict else "",
             verdict,
             address((each.pk for each in jobs if each is not job), **more) if len(jobs) > 2 else "",
             address((job.pk, *(each.pk for each in jobs if each is not job)), **more) if verdict else "",
@@ -169,20 +185,45 @@ def _overall_rate(job: ImportJob) -> float | None:
     return speed.overall_rows_per_second if speed else None
 
 
+def _counted_reasons(jobs: Sequence[ImportJob], comparison: Comparison) -> dict[str, list[str]]:
+    """For each fact that counts reasons, those of each import in words."""
+    rejects = [[reason.removesuffix(".") for (reason, _), _ in reasons(job)] for job in jobs]
+    held = [[each["choice"] for each in known if each.get("holds_back")] for known in comparison.reasons]
+    return {
+        name: ["; ".join(dict.fromkeys(each)) or "none" for each in known]
+        for name, known in (("reject_reasons", rejects), ("held_back", held))
+    }
+
+
 def _groups(
-    differences: Sequence[Difference], comparison: Comparison, *, with_times: bool = False
+    differences: Sequence[Difference], comparison: Comparison, names: dict[str, list[str]]
 ) -> list[tuple[str, list[Line]]]:
     """The differences as lines under the heading of their group, in their order."""
     by_group = groupby(differences, key=lambda each: each.fact.group.value)
-    return [(title, [_line(each, comparison, with_times) for each in group]) for title, group in by_group]
+    return [(title, [_line(each, comparison, names) for each in group]) for title, group in by_group]
 
 
-def _line(difference: Difference, comparison: Comparison, with_times: bool) -> Line:
-    fact = difference.fact
-    words = [_words(fact, value) for value in difference.values]
-    times = (None, *difference.ratios[1:]) if with_times else (None,) * len(words)
+def _line(difference: Difference, comparison: Comparison, names: dict[str, list[str]]) -> Line:
+    fact, values = difference.fact, difference.values
+    words = names.get(fact.name) or [_words(fact, value) for value in values]
     why = [_why(fact.option, reasons) if fact in CHOSEN else "" for reasons in comparison.reasons]
-    return Line(fact.title, tuple(map(Cell, words, why, times)))
+    against = ("", *(against_first(fact.kind, each, values[0]) for each in values[1:]))
+    return Line(fact.title, tuple(map(Cell, words, why, against)))
+
+
+def against_first(kind: Kind, value: Value | None, first: Value | None) -> str:
+    """A timing against the first import's in words: "1.7 times slower".
+
+    "" for what is no timing, unknown or zero, and for a difference that runs of one import have by chance.
+    """
+    if kind not in _MORE_AND_LESS or not value or not first:
+        return ""
+    times = float(value) / float(first)
+    apart = abs(float(value) - float(first))
+    if 1 / CLEARLY <= times <= CLEARLY or (kind is Kind.SECONDS and apart < NOTICED_SECONDS):
+        return ""
+    more, less = _MORE_AND_LESS[kind]
+    return f"{max(times, 1 / times):,.1f} times {more if times > 1 else less}"
 
 
 def _words(fact: Fact, value: Value | None) -> str:
@@ -193,13 +234,21 @@ def _words(fact: Fact, value: Value | None) -> str:
 
 
 def _why(option: str, reasons: list[dict[str, Any]]) -> str:
-    return next((each["why"] for each in reasons if option and each.get("option") == option), "")
+    """The planner's reason for an option as a clause; "" if it has none."""
+    why = next((each["why"] for each in reasons if option and each.get("option") == option), "")
+    is_cause = option in _DECIDED and not why.startswith(("as ", "requested"))
+    return f"because {why}" if why and is_cause else why
 
 
 def _phases(comparison: Comparison) -> dict[str, Any]:
     """Data for the chart: for each phase, the seconds of all chunks of each import."""
     phases = [each for each in comparison.timings if each.fact in PHASES]
+    known = {each.fact.name: each.values for each in (*comparison.settings, *comparison.alike)}
+    sessions = known.get("parallelism", (None,) * len(comparison.jobs))
     return {
-        "imports": [f"Import {job}" for job in comparison.jobs],
+        "imports": [
+            [f"Import {job}", count_of(int(many), "session")] if many else [f"Import {job}"]
+            for job, many in zip(comparison.jobs, sessions, strict=True)
+        ],
         "phases": [{"name": each.fact.title, "seconds": list(each.values)} for each in phases],
     }

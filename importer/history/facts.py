@@ -6,6 +6,7 @@ missing fact is unknown, and only the condition "= unknown" holds for it.
 """
 
 import difflib
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 
@@ -269,9 +270,22 @@ FACTS: dict[str, Fact] = {
     fact.name: fact
     for fact in (*JOB, *FILE, *TABLE, *SERVER, *REQUESTED, *CHOSEN, *RESULT, *TIMING, *PHASES, *CHUNKS, *LIKE)
 }
+# Facts that say again what another fact says, or follow from it.
+_SHADOWS = {
+    "planned_parallelism": "parallelism",
+    "ordered": "parallelism",
+    "deferred_indexes": "indexes",
+    "deferred_foreign_keys": "foreign_keys",
+    "data_bytes": "file_bytes",
+}
 # The settings and the timings of a comparison.
 SETTINGS = (*CHOSEN, *REQUESTED)
 TIMINGS = (*TIMING, *PHASES, *CHUNKS)
+
+
+def is_shadow(about: Fact, differing: Collection[Fact]) -> bool:
+    """Whether the fact says nothing beside those that differ, because one of them is its cause."""
+    return about.name in _SHADOWS and FACTS[_SHADOWS[about.name]] in differing
 
 
 def fact(name: str) -> Fact:

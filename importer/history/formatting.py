@@ -12,6 +12,8 @@ def in_words(name: str, value: Value | None) -> str:
         return ""
     if isinstance(value, str):
         return value
+    if name == "transaction_bytes" and not value:
+        return "one chunk"
     match FACTS[name].kind:
         case Kind.SWITCH:
             return "yes" if value else "no"

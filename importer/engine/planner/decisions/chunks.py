@@ -122,13 +122,13 @@ def _why_of_that_size(context: PlanningContext) -> str:
     if context.options.chunk_bytes or context.options.commit_rows:
         return "as requested"
     if context.server.careful:
-        return f"the safe path for {context.server.flavour}"
+        return f"imports on {context.server.flavour} take the safe path"
     fits = largest_transaction(context.server)
     if fits and fits[0] < LARGEST_CHUNK:
-        return f"small enough for {fits[1]} on the server"
+        return f"they are small enough for {fits[1]} on the server"
     if network.largest_chunk(context, 1):
-        return "small enough for the line, large enough for its round trips"
-    return "small enough to share out and to repeat, large enough to be cheap"
+        return "they are small enough for the line, large enough for its round trips"
+    return "they are small enough to share out and to repeat, large enough to be cheap"
 
 
 def _within(value: int, least: int, most: int) -> int:

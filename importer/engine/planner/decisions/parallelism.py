@@ -47,7 +47,7 @@ def _fixed(context: PlanningContext) -> _Choice | None:
         return _Choice(1, "the server reads the whole file in one statement", fixed=True)
     if context.options.ordered:
         winner = "first" if context.options.on_clash == "skip" else "last"
-        return _Choice(1, f"of rows with one key, the {winner} in the file stays", fixed=True)
+        return _Choice(1, f"the {winner} in the file of rows with one key stays", fixed=True)
     if not context.rolls_back:
         return _Choice(1, f"{context.table.engine} lets one session write", fixed=True)
     if context.options.lock_table:
