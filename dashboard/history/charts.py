@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -69,6 +69,9 @@ def settings(view: View) -> Drawing:
         for job, x, y, colour in measured.points
     ]
     summaries = charts.summaries(drawn, numbers=categories is None)
+    if len(summaries) == 1:
+        only = _setting(view, summaries[0], categories, colours)
+        return replace(over_time(view), text=_alike(view, len(drawn), only) + _left_out(view, measured.left_out))
     shown = charts.thinned(drawn)
     logarithmic = categories is None and _is_wide(across, drawn)
     data = {
@@ -192,14 +195,26 @@ def _summaries(
     highest, lowest = (choose(several, key=lambda each: each.spread.median) for choose in (max, min))
 
     def summary(each: Summary) -> str:
-        coloured = f", {title(view.colour)} {colours.labels[int(each.colour or 0)]}" if view.colour else ""
-        at = f"{title(view.x)} {_along(view, each, categories)}{coloured}"
+        at = _setting(view, each, categories, colours)
         return f"{in_words(view.y, each.spread.median)} with {at} ({_imports(each.spread.jobs)})"
 
-    text = f"Highest median: {summary(highest)}."
-    if lowest is not highest:
-        text += f" Lowest: {summary(lowest)}."
-    return f"{text} {_imports(left_out)} without {title(view.x)} or {title(view.y)} left out." if left_out else text
+    return f"Highest median: {summary(highest)}. Lowest: {summary(lowest)}.{_left_out(view, left_out)}"
+
+
+def _alike(view: View, jobs: int, setting: str) -> str:
+    """That there is no setting to compare, in words: a median of one setting says nothing about it."""
+    if jobs == 1:
+        return f"Only one import has {title(view.x)} and {title(view.y)}: it is drawn over time."
+    return f"All {jobs:,} imports have {setting}, so there is nothing to compare: they are drawn over time."
+
+
+def _setting(view: View, each: Summary, categories: Classes | None, colours: Classes) -> str:
+    coloured = f", {title(view.colour)} {colours.labels[int(each.colour or 0)]}" if view.colour else ""
+    return f"{title(view.x)} {_along(view, each, categories)}{coloured}"
+
+
+def _left_out(view: View, count: int) -> str:
+    return f" {_imports(count)} without {title(view.x)} or {title(view.y)} left out." if count else ""
 
 
 def _imports(count: int) -> str:

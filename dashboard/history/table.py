@@ -171,7 +171,7 @@ def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
 def _compared_with_peers(facts: dict[str, Value]) -> str:
     rate, median = (in_words(name, facts.get(name)) for name in (RATE, "like_rows_per_second"))
     peers = count_of(int(facts.get("like_imports") or 0), "import")
-    return f"{rate} against a median of {median} of {peers} like it before."
+    return f"{rate} against {median}, the median of {peers} like it before."
 
 
 def _fastest(table: str) -> set[int]:

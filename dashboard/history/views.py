@@ -58,6 +58,7 @@ def _context(view: View) -> dict[str, Any]:
         "table": table(view),
         "drawing": drawing(view),
         "tables": tables,
+        "total": dict(tables).get(view.table, 0) if view.table else sum(count for _, count in tables),
         "effects": effect_report(view, tables),
         "chips": choices.chips(view),
         "comparison": choices.comparison_choice("indexes"),

@@ -91,11 +91,10 @@ class PeerSpeed:
     def words(self) -> str:
         """The comparison in one sentence."""
         rate, median = in_words(RATE, self.rows_per_second), in_words(RATE, self.median)
+        against = f"{rate} against {median}, the median of {count_of(self.imports, 'import')} like it before"
         if not self.slower:
-            return f"{rate}; the median of {count_of(self.imports, 'import')} like it is {median}."
-        start = (
-            f"Slower than similar imports: {rate} against a median of {median} of {count_of(self.imports, 'import')}; "
-        )
+            return f"{against}."
+        start = f"Slower than similar imports: {against}; "
         if not self.changed:
             return f"{start}no stored fact has changed since then."
         more = len(self.changed) - MOST_IN_WORDS

@@ -70,11 +70,9 @@
     const ticks = data.x.labels
       ? { stepSize: 1, autoSkip: false, callback: (value) => data.x.labels[value] ?? "" }
       : { maxRotation: 0, autoSkipPadding: 16, callback: form(data.x) };
-    const values = [...new Set(data.groups.flatMap((group) => group.points.map(([value]) => value)))];
     const x = axis({ type: data.x.logarithmic ? "logarithmic" : "linear", beginAtZero: false, ticks, title: { display: true, text: data.x.title } });
     if (data.x.labels) Object.assign(x, { min: -0.5, max: data.x.labels.length - 0.5, afterBuildTicks: (scale) => (scale.ticks = data.x.labels.map((_, value) => ({ value }))) });
     else if (data.x.logarithmic && data.x.form === "bytes") x.afterBuildTicks = powersOfTwo;
-    else if (values.length === 1) x.afterBuildTicks = (scale) => (scale.ticks = [{ value: values[0] }]); // No others around it.
     const summary = (point) => `${form(data.y)(point.y)}${point.low === undefined ? "" : `, middle half ${form(data.y)(point.low)} to ${form(data.y)(point.high)}, ${point.jobs} imports`}`;
     return {
       type: "scatter",

@@ -68,6 +68,14 @@ class TestTheTable:
         assert answer["HX-Push-Url"].count("where=") == 2
         assert "fact=" not in answer["HX-Push-Url"]
 
+    def test_its_heading_says_of_how_many_imports_the_condition_lets_some_through(self, browser, told):
+        of_table = [facts for facts in told.values() if facts["table"] == TABLE]
+        failed = sum(facts["status"] == "failed" for facts in of_table)
+        filtered = shown(browser, f"?table={TABLE}&where=status+%3D+failed").content.decode()
+        assert f"{failed} of {len(of_table)} imports match</h2>" in filtered
+        assert f"{TABLE} · {len(of_table)} imports</option>" in filtered
+        assert f">{len(of_table)} imports</h2>" in shown(browser, f"?table={TABLE}").content.decode()
+
     def test_a_form_sent_without_javascript_ends_at_the_short_address(self, browser, told):
         sent = {"columns": ["rows", "file"], "fact": "status", "op": "=", "value": "failed"}
         answer = browser.get(reverse("history"), sent)
@@ -88,7 +96,7 @@ class TestTheTable:
             JobFact(record_id=slow, name=name, number=value, text="") for name, value in facts.items()
         )
         badges = {line.job: line.badges for line in shown(browser).context["table"].lines}
-        assert "against a median of 123,456 rows/s of 7 imports" in badges.pop(slow)[0].about
+        assert "against 123,456 rows/s, the median of 7 imports like it before" in badges.pop(slow)[0].about
         assert "slower than similar imports" not in [each.text for of in badges.values() for each in of]
 
     def test_the_best_of_a_table_has_a_badge(self, browser, told):
@@ -141,6 +149,13 @@ class TestCharts:
         assert points == wanted
         assert data["x"]["logarithmic"]
         assert sum(each[4] for group in data["groups"] for each in group["medians"]) == len(wanted)
+
+    def test_one_setting_has_no_highest_median_and_is_drawn_over_time(self, browser, told):
+        query = f"?table={TABLE}&x=table&colour="
+        drawing = shown(browser, query).context["drawing"]
+        measured = sum(facts["table"] == TABLE and "rows_per_second" in facts for facts in told.values())
+        assert drawing.text.startswith(f"All {measured} imports have Table {TABLE}, so there is nothing to compare")
+        assert drawing.data == chart(browser, f"{query}&chart=time").json()
 
     @pytest.mark.parametrize("query", ["?x=table&colour=method", "?x=balanced&colour=row_bytes", "?x=rows&colour="])
     def test_words_switches_and_ranges_have_their_place(self, browser, told, query):
