@@ -14,13 +14,13 @@ from django.utils import timezone
 from importer.access.time_zones import zone_named
 from importer.models import Schedule
 from importer.models.outcomes import NEEDS_ANSWER, RESTORED, UNDECIDED, UNREACHABLE, WITH_REJECTS
-from importer.models.outcomes.looks import MISSED, NO_COMPLETE_FILE, NO_NEW_FILE, SETTLED, look_of
+from importer.models.outcomes.looks import MISSED, NO_COMPLETE_FILE, NO_NEW_FILE, OVERDUE, SETTLED, look_of
 from importer.models.outcomes.runs import WORDS_OF, with_imports, words_of_run
 from importer.models.outcomes.sequels import run_sequels
 from importer.schedules import due_times_of, is_missed, missed, recurrence, timing_of
 
 _WORST_FIRST = (
-    "failed", UNREACHABLE.words, NEEDS_ANSWER.words, UNDECIDED.words, MISSED, WITH_REJECTS.words, "cancelled",
+    "failed", UNREACHABLE.words, NEEDS_ANSWER.words, UNDECIDED.words, OVERDUE, MISSED, WITH_REJECTS.words, "cancelled",
     RESTORED.words, "loading", "finding", "waiting", "succeeded", SETTLED, NO_COMPLETE_FILE.words,
     NO_NEW_FILE.words, "skipped",
 )  # fmt: skip
@@ -42,8 +42,9 @@ class Day:
 
     @property
     def ends(self) -> list[tuple[str, int]]:
-        """Each status of the day's runs with their number, the worst first."""
-        return [(status, self.runs[status]) for status in _WORST_FIRST if self.runs[status]]
+        """Each status of the day's runs, and what is overdue, with their number, the worst first."""
+        counts = self.runs | Counter({OVERDUE: self.overdue})
+        return [(status, counts[status]) for status in _WORST_FIRST if counts[status]]
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Month:
     @property
     def legend(self) -> list[list[str]]:
         """The statuses of its days, the worst first; those of one colour and icon together."""
-        shown = {status for week in self.weeks for day in week if day for status in day.runs}
+        shown = {status for week in self.weeks for day in week if day for status, _ in day.ends}
         alike: dict[tuple[str, str], list[str]] = {}
         for status in filter(shown.__contains__, _WORST_FIRST):
             alike.setdefault((look_of(status).colour.css, look_of(status).icon), []).append(status)

@@ -22,9 +22,10 @@ MOST_JUDGED = 500
 def figures(schedule: Schedule) -> dict[str, Any]:
     """The numbers of runs by how they ended, of loaded files, and of rows.
 
-    `succeeded`; `lossy`: with rejected rows; `restored`: the old table is back; `without_file`: without a new one that
-    was complete; `failed`; `asked`: to be answered; `settled`: of the newest ones, what did not end well and was dealt
-    with since. `files` and `rows` are without those of restored imports, whose rows are not in the table any more.
+    `ended`: all of them; `succeeded`; `lossy`: with rejected rows; `restored`: the old table is back; `without_file`:
+    without a new one that was complete; `failed`; `cancelled`; `asked`: to be answered; `settled`: of the newest ones,
+    what did not end well and was dealt with since. `files` and `rows` are without those of restored imports, whose rows
+    are not in the table any more.
     """
     later = run_sequels(schedule.runs.order_by("-pk").values_list("pk", flat=True)[:MOST_JUDGED])
     settled = Q(pk__in=[*later, 0])  # By an empty list Django would find nothing for any of the counts.
@@ -36,9 +37,11 @@ def figures(schedule: Schedule) -> dict[str, Any]:
         restored=Count("pk", filter=Q(status="succeeded", has_rejects=False, has_restored=True) & ~nothing),
         without_file=Count("pk", filter=nothing),
         failed=Count("pk", filter=Q(came_to="failed") & ~settled),
+        cancelled=Count("pk", filter=Q(status="cancelled") & ~settled),
         asked=Count("pk", filter=Q(status=NEEDS_ANSWER.words) & ~settled),
         settled=Count("pk", filter=settled),
     )
+    runs["ended"] = sum(runs.values())
     loaded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED, restored_at=None)
     sums = loaded.aggregate(files=Count("pk"), rows=Sum(ROWS_IN_TABLE))
     return runs | {"files": sums["files"], "rows": sums["rows"] or 0}

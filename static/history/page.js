@@ -1,6 +1,6 @@
 // The history page: draws the chart again for each new view, and searches among the columns.
 (() => {
-  const { axis, colour, duration, moment, short, size, times } = charts;
+  const { axis, colour, duration, moment, short, size, timeAxis } = charts;
   let chart;
   let drawn;
   // The canvas has no id: htmx would copy the old one's inline styles to the new one, which the CSP forbids.
@@ -137,7 +137,7 @@
       plugins: [changes],
       options: {
         scales: {
-          x: axis({ type: "linear", beginAtZero: false, min: first - room, max: last + room, ticks: { maxRotation: 0, autoSkipPadding: 24, maxTicksLimit: 7, callback: times(first - room, last + room) } }),
+          x: timeAxis(first - room, last + room),
           y: axis({ ticks: { maxTicksLimit: 8, callback: form(data.y) }, title: { display: true, text: data.y.title } }),
         },
         plugins: {

@@ -2,18 +2,18 @@
 (() => {
   const canvas = document.getElementById("schedule-chart");
   if (!canvas) return;
-  const { axis, colour, moment, paint, short, times } = charts;
+  const { axis, colour, moment, paint, short, timeAxis } = charts;
   const points = JSON.parse(document.getElementById("schedule-throughput").textContent).map(([x, y, job, outcome, look]) => ({ x, y, job, outcome, look }));
-  const zone = canvas.dataset.zone, day = times(points[0].x, points.at(-1).x, zone);
+  const zone = canvas.dataset.zone;
   const minute = (seconds) => moment(seconds, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }, zone);
   const chart = new Chart(canvas, {
     type: "scatter",
-    data: { datasets: [{ data: points, showLine: points.length < 100, borderWidth: 1, pointRadius: 3 }] },
+    data: { datasets: [{ data: points, showLine: points.length < 100, borderWidth: 1, pointRadius: 3, clip: 6 }] },
     options: {
       animation: false,
       maintainAspectRatio: false,
       scales: {
-        x: axis({ type: "linear", beginAtZero: false, ticks: { maxRotation: 0, autoSkipPadding: 24, callback: day } }),
+        x: timeAxis(points[0].x, points.at(-1).x, zone),
         y: axis({ ticks: { maxTicksLimit: 6, callback: short } }),
       },
       plugins: {

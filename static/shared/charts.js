@@ -36,6 +36,16 @@ const charts = (() => {
     const text = (seconds) => moment(seconds, parts, timeZone);
     return (value, at, ticks) => (at && text(ticks[at - 1].value) === text(value) ? "" : text(value));
   }
+  // A horizontal axis of time with a tick at both of its ends, and as many between them as have the room.
+  function timeAxis(first, last, timeZone) {
+    const ROOM = 150; // pixels
+    const spread = (scale) => {
+      const steps = first === last ? 0 : Math.max(1, Math.min(6, Math.floor(scale.width / ROOM)));
+      scale.ticks = Array.from({ length: steps + 1 }, (_, at) => ({ value: first + ((last - first) * at) / (steps || 1) }));
+    };
+    const ticks = { align: "inner", autoSkip: false, maxRotation: 0, callback: times(first, last, timeZone) };
+    return axis({ type: "linear", beginAtZero: false, min: first, max: last, ticks, afterBuildTicks: spread });
+  }
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   const axis = (own) => ({ beginAtZero: true, border: { display: false }, ticks: {}, grid: {}, title: {}, ...own });
@@ -51,5 +61,5 @@ const charts = (() => {
     chart.update("none");
   }
 
-  return { axis, colour, duration, moment, paint, short, size, times };
+  return { axis, colour, duration, moment, paint, short, size, timeAxis };
 })();

@@ -129,15 +129,20 @@ def test_a_single_import_is_seen_over_time(opened):
 
 
 def test_one_value_of_a_setting_is_drawn_over_time(opened):
-    list(seed(1, 2, tables=1))
+    list(seed(6, 12, tables=1))
     JobFact.objects.filter(name="chunk_bytes").update(number=1 << 20)
-    page = opened(f"{reverse('history')}?x=chunk_bytes")
+    page = opened(f"{reverse('history')}?x=chunk_bytes&colour=")
     drawn(page)
     chart = "Chart.getChart(document.querySelector('.history-canvas canvas'))"
     ended = list(JobFact.objects.filter(name="ended").values_list("number", flat=True))
     drawn_at = page.evaluate(f"{chart}.data.datasets[0].data.map((each) => each.x)")
     assert drawn_at
     assert set(drawn_at) <= set(ended)
+    # Both ends of the axis say which moment they are.
+    ticks = page.evaluate(f"{chart}.scales.x.ticks.map((each) => [each.value, each.label])")
+    assert [ticks[0][0], ticks[-1][0]] == [min(drawn_at), max(drawn_at)]
+    assert ticks[0][1]
+    assert ticks[-1][1]
 
 
 def test_without_javascript_all_but_the_chart_is_there(opened, told):

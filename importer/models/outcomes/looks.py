@@ -15,6 +15,8 @@ NO_COMPLETE_FILE = Outcome("no complete file", 0, Colour.GREY, "clock")
 SETTLED = "settled since"
 # Of due times that passed while nothing ran: also the note of the run that stands for them.
 MISSED = "missed"
+# Of due times that have passed, and whose run nothing has begun yet.
+OVERDUE = "overdue"
 # Between the words of an outcome and of what came after it.
 THEN = ", then "
 # The icon of what is under way is a dot that moves, which has no file.
@@ -30,7 +32,9 @@ _STATES: Mapping[str, tuple[Colour, str]] = {
     _Job.CANCELLING: (Colour.GREY, DOT),
     _Run.SKIPPED: (Colour.GREY, "minus"),
     _Lab.DONE: (SUCCEEDED.colour, SUCCEEDED.icon),
-    **dict.fromkeys(("late", MISSED, HELD_UP), (Colour.AMBER, "clock")),
+    **dict.fromkeys(("late", HELD_UP), (Colour.AMBER, "clock")),
+    MISSED: (Colour.AMBER, "skip"),
+    OVERDUE: (Colour.RED, "hourglass"),
     SETTLED: (SUCCEEDED.colour, SUCCEEDED.icon),
 }
 LOOKS: Mapping[str, Outcome] = {

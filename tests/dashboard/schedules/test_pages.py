@@ -15,6 +15,7 @@ from importer.connections import operations
 from importer.connections.protocols import folder as folders
 from importer.engine.errors import TargetUnreachable
 from importer.models import DiscoveredFile, MappingPreset, Schedule, ScheduleRun, SourceConnection
+from importer.models.outcomes.looks import look_of
 from tests.dashboard.job_data import Status, make_job
 
 pytestmark = pytest.mark.django_db
@@ -178,6 +179,18 @@ class TestPage:
         assert "None on that day." in browser.get(url, {"day": "2026-03-15"}).content.decode()
         assert "&lt;b&gt;.csv" in browser.get(url, {"day": "2026-03-14"}).content.decode()
 
+    def test_its_runs_are_the_sum_of_how_they_ended(self, browser, made):
+        ends = (("succeeded", ""), ("succeeded", "no new file"), ("failed", ""), ("cancelled", ""), ("waiting", ""))
+        for hour, (status, note) in enumerate(ends):
+            due = datetime(2026, 3, 14, hour, tzinfo=UTC)
+            ScheduleRun.objects.create(schedule=made, due_at=due, moment=due, cause="due", status=status, note=note)
+        shown = re.sub("<[^>]+>", "", browser.get(reverse("schedule", args=[made.pk])).text)
+        assert "Runs41 succeeded, 1 without a new file, 1 failed, 1 cancelled" in shown
+
+    def test_what_has_to_be_told_apart_has_a_sign_of_its_own(self):
+        looks = [look_of(state) for state in ("waiting", "missed", "overdue", "failed", "cancelled")]
+        assert len({each.icon for each in looks}) == len(looks)
+
     def test_the_runs_of_an_opened_day_stand_before_the_calendar(self, browser, made):
         url = reverse("schedule", args=[made.pk])
         for query, runs_first in (({"month": "2026-03"}, False), ({"day": "2026-03-15"}, True)):
@@ -250,8 +263,11 @@ class TestPage:
         page = browser.get(address, {"seen": seen}, headers={"HX-Request": "true"}).content.decode()
         assert '<h2 class="subheader">Was due</h2>' in page
         day = f"{timezone.now() - timedelta(days=2):%Y-%m}"
-        assert 'title="1 overdue"' in browser.get(address, {"month": day}).content.decode()
-        assert "The process that begins runs is not at work" in page
+        shown = browser.get(address, {"month": day})
+        assert 'title="1 overdue"' in shown.content.decode()
+        # Its sign is in the legend, and no other state has it.
+        assert ["overdue"] in shown.context["month"].legend
+        assert "The scheduler is not running: start <code>millrace serve</code>." in page
 
     def test_a_warning_on_its_settings_stands_beside_them_and_not_among_what_has_happened(self, browser, made):
         Schedule.objects.update(trigger="arrival")
