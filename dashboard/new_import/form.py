@@ -10,9 +10,9 @@ from math import inf
 from typing import Any
 
 from dashboard.fields.format_fields import FORMAT_FIELDS
+from dashboard.fields.null_markers import parse_markers
 from dashboard.fields.option_form import OptionsForm
 from dashboard.formatting import entered_number
-from dashboard.new_import.null_markers import parse_markers
 from dashboard.new_import.stated_fields import ANSWERED, answered_fields, read_values, stated_positions
 from importer import lab as labs
 from importer.access.acting import acting_user

@@ -10,8 +10,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard.fields.null_markers import show_markers
 from dashboard.new_import.grid.columns import FILLINGS
-from dashboard.new_import.null_markers import show_markers
 from dashboard.new_import.steps import format_in_short
 from importer.access import audit
 from importer.access.policy import seen

@@ -11,7 +11,7 @@ from dashboard.new_import.created_table import CreatedTable, create_table
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.questions import Question, addable_columns, questions
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem, TableExists, TargetUnreachable, UnknownTable
+from importer.engine.errors import Problem, SourceProblem, TableExists, TargetUnreachable, UnknownTable
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.transforms import check_transforms
@@ -168,7 +168,7 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
     try:
         with ExitStack() as opened:
             known, unreachable = _read_existing_table(preview, opened)
-            _profile(preview)
+            read_format(preview)
             # Files without a header are of one kind only if they have the same number of fields: no reason to choose.
             if not choices.values and len(preview.presets) == 1 and preview.presets[0].file_dialect.header:
                 return read_preview(source, choices.with_preset(preview.presets[0]))
@@ -180,10 +180,12 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
                 _map_and_plan(preview, preview.table, preview.target, known)
     except Problem as problem:
         preview.problem = uploads.with_file_name(problem, source)
+        if isinstance(problem, SourceProblem) and problem.dialect:
+            preview.dialect = problem.dialect
     return preview
 
 
-def _profile(preview: Preview) -> None:
+def read_format(preview: Preview) -> None:
     """Sniff the file with the table in hand; fields that the user has set are stated."""
     choices, before = preview.choices, _dialect_before(preview.source, preview.choices)
     preview.dialect = before or RFC4180

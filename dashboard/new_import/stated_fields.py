@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from dashboard.fields.format_fields import FORMAT_FIELDS
-from dashboard.new_import.null_markers import show_markers
+from dashboard.fields.null_markers import show_markers
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, Lookup, ValueList, field_name
 from importer.engine.source.decisions import Answer, Decision
 

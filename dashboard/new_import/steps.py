@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from dashboard.formatting import number, roughly
 from dashboard.new_import.grid.grid import Grid
 from dashboard.new_import.preview import Preview
+from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect, escape_mark
 from importer.engine.source.formats.options import FORMAT_OPTIONS
@@ -97,7 +98,9 @@ def _table(preview: Preview) -> str:
 
 def _missing(preview: Preview) -> Iterator[str]:
     """What keeps the import from starting."""
-    if preview.problem:
+    if isinstance(preview.problem, SourceProblem) and not preview.profile:
+        yield "The file cannot be read yet"
+    elif preview.problem:
         yield preview.problem.what
     elif preview.open_questions:
         yield _count(len(preview.open_questions), "question")

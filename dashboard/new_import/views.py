@@ -28,6 +28,7 @@ from dashboard.new_import.grid.grid import make_grid
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.stated_fields import restored, shown_filling, shown_mapping, with_answers
 from dashboard.new_import.steps import groups, steps
+from dashboard.new_import.unreadable import unreadable
 from dashboard.new_import.uploading.arriving import follower, too_early
 from importer.access import audit, limits
 from importer.access.policy import seen
@@ -247,6 +248,7 @@ def _show(
         "grid": grid,
         "source": preview.source,
         "problem": preview.problem,
+        "fault": unreadable(preview, format_texts),
         **earlier.same_content(request, preview.source),
         "last_time": earlier.last_time(preview),
         "targets": seen(_choosable(preview.target)),

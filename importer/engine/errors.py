@@ -78,6 +78,17 @@ class SourceProblem(Problem):
 
     code = 1100
 
+    # The byte of the plain file at fault (from 0), where it is known; of a sample, the dialect that it was read in and
+    # the lines around that byte (profile/fault_lines.py). They are for the page that asks for the format: not stored.
+    at: int | None = None
+    dialect: Any = None
+    lines: tuple[Any, ...] = ()
+
+    def at_byte(self, at: int) -> Self:
+        """The problem, with the byte at fault."""
+        self.at = at
+        return self
+
 
 class RecordUnreadable(SourceProblem):
     """A record of the file cannot be read safely; its neighbours can."""

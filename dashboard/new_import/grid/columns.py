@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dashboard.fields.null_markers import show_markers
 from dashboard.fields.standings import STANDINGS
-from dashboard.new_import.null_markers import show_markers
 from dashboard.new_import.stated_fields import show_values
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, described_values
 from importer.engine.mapping.date_formats import format_words

@@ -306,6 +306,7 @@ def _not_decodable(error: UnicodeDecodeError, offset: int, line: int, encoding: 
         f"The bytes {wrong} at offset {offset + error.start:,} are not {encoding}.",
         where=f"line {line + before.count(chr(10))}",
         advice="Choose another encoding; if it is the right one, the file is damaged there.",
+        option="encoding",
     )
 
 

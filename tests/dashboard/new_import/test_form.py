@@ -2,8 +2,8 @@
 
 import pytest
 
+from dashboard.fields.null_markers import parse_markers, show_markers
 from dashboard.new_import.form import NewImportForm
-from dashboard.new_import.null_markers import parse_markers, show_markers
 from importer.engine.errors import Problem
 
 

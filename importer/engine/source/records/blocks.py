@@ -299,7 +299,7 @@ def _large_record(
 
     flaw, length = resolve_quotes(walk, read_part, length, at - offset, dialect)
     if not length:
-        raise _endless(walk.opened if walk.is_open else None, line, at == end, max_record_bytes)
+        raise _endless(walk.opened if walk.is_open else None, line, at == end, max_record_bytes, offset)
     return _single(fd, dialect, offset, line, length, [flaw] if flaw else [])
 
 
@@ -346,19 +346,23 @@ def _foreign_line_end(dialect: Dialect, line: int) -> SourceProblem:
         f"Line {line} ends with {other}, but the file is read with {name} as its line end.",
         where=f"line {line}",
         advice=f"Choose {choose} as the line end, or, if lines end in more than one way, any of them.",
+        option="line_end",
     )
 
 
-def _endless(opened: Quote | None, line: int, at_end: bool, max_record_bytes: int) -> SourceProblem:
+def _endless(opened: Quote | None, line: int, at_end: bool, max_record_bytes: int, offset: int) -> SourceProblem:
+    """The problem for a record at `offset` that does not end."""
     within = "" if at_end else f" within {max_record_bytes:,} bytes"
     if opened:
         return SourceProblem(
             f"The quote that opens field {opened.field} on line {opened.line} is not closed{within}.",
             where=f"line {opened.line}",
             advice="Close it, or double it where it is part of the value. If the file quotes nothing, choose no quote.",
-        )
+            option="quote",
+        ).at_byte(offset + opened.offset)
     return SourceProblem(
         f"No record ends{within} from line {line} on.",
         where=f"line {line}",
         advice="Check that this is a CSV file, and its line end.",
+        option="line_end",
     )
