@@ -6,7 +6,7 @@ from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.utils import timezone
 from django.utils.dateformat import format as date_format
 
-from importer.engine.units import human_bytes, human_rate
+from importer.engine.units import human_bytes, human_rate, human_seconds
 
 _COMPACT = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
 
@@ -37,12 +37,12 @@ def byte_rate(value: float | None) -> str:
 
 
 def duration(value: float | timedelta | None) -> str:
-    """Seconds: 0.42 -> "0.42 s", 12.34 -> "12.3 s", 113 -> "1 min 53 s", 3725 -> "1 h 2 min"."""
+    """Seconds: 0.042 -> "42 ms", 0.42 -> "0.42 s", 12.34 -> "12.3 s", 113 -> "1 min 53 s", 3725 -> "1 h 2 min"."""
     if value is None:
         return ""
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
     if seconds < 59.95:
-        return f"{_three_digits(seconds)} s"
+        return human_seconds(seconds)
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes} min {rest} s"

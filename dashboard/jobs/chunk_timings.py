@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from importer.engine.units import shown_seconds
 from importer.history.chunks.timings import LAPS, ChunkTimings, chunk_timings
 from importer.history.facts import FACTS
 from importer.models import Chunk, ImportJob
@@ -10,7 +11,7 @@ from importer.models import Chunk, ImportJob
 
 @dataclass(frozen=True)
 class SlowChunk:
-    """One of the slowest chunks: its time, its ratio to the median, and the phase that took longest."""
+    """One of the slowest chunks: its time, its ratio to the median, both as shown, and the phase that took longest."""
 
     chunk: Chunk
     seconds: float
@@ -48,7 +49,8 @@ def _slow(chunk: Chunk, median: float) -> SlowChunk:
     seconds = sum(chunk.timings.values())
     longest = max(chunk.timings, key=chunk.timings.__getitem__, default=LAPS[0])
     took = chunk.timings.get(longest, 0.0)
-    return SlowChunk(chunk, seconds, seconds / median if median else 1.0, lap_title(longest), took)
+    shown = shown_seconds(median)
+    return SlowChunk(chunk, seconds, shown_seconds(seconds) / shown if shown else 1.0, lap_title(longest), took)
 
 
 def lap_title(lap: str) -> str:

@@ -5,6 +5,8 @@ import re
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 MIB = 2**20
 GIB = 2**30
+# How many decimals seconds have from there on.
+_DECIMALS = ((99.95, 0), (9.995, 1), (0.0995, 2), (0.00995, 3))
 
 
 def count_of(count: int, noun: str) -> str:
@@ -28,6 +30,20 @@ def human_bytes(count: float) -> str:
 def human_rate(bytes_per_second: float) -> str:
     """Format bytes per second for people: 20971520 is "20 MiB/s"."""
     return f"{human_bytes(bytes_per_second)}/s"
+
+
+def human_seconds(seconds: float) -> str:
+    """Format seconds for people: 412 is "412 s", 12.34 "12.3 s", 0.42 "0.42 s", 0.0714 "71 ms", 0.0018 "1.8 ms"."""
+    shown = shown_seconds(seconds)
+    if 0 < shown < 0.1:
+        return f"{1000 * shown:.0f} ms" if shown >= 0.01 else f"{1000 * shown:.1f} ms"
+    return f"{shown:,.0f} s" if shown >= 100 or not shown else f"{shown:.1f} s" if shown >= 10 else f"{shown:.2f} s"
+
+
+def shown_seconds(seconds: float) -> float:
+    """Seconds as human_seconds() writes them: the ratio of two times that a reader sees is that of these."""
+    decimals = next((digits for least, digits in _DECIMALS if seconds >= least), 4)
+    return round(seconds, decimals)
 
 
 def parse_size(text: str) -> int | None:

@@ -12,6 +12,10 @@
     const at = (point) => (point[first] + point[last]) / 2;
     const chunks = (point) => (point[first] === point[last] ? `Chunk ${point[first]}` : `Chunks ${point[first]} to ${point[last]}`);
 
+    // Milliseconds below 0.1 s, as in the texts of the page; on the axis the same unit everywhere.
+    const longestOfAll = Math.max(...points.map((point) => point[longest]));
+    const took = (seconds) => (longestOfAll < 0.1 ? `${charts.short(1000 * seconds)} ms` : `${charts.short(seconds)} s`);
+
     // Each set of marks has a stack of its own, so that it is not placed on top of the bars.
     const marks = (label, which, pointStyle, colour) => ({
       type: "scatter",
@@ -48,7 +52,7 @@
     const drawn = [marks("tried again", retried, "triangle", "--job-retried"), marks("rows rejected", rejected, "crossRot", "--job-failed")];
 
     // A phase of which no bar shows anything needs no place in the legend.
-    const visible = Math.max(...points.map((point) => point[longest])) / 200;
+    const visible = longestOfAll / 200;
     const bars = phases.map(bar).filter((set) => set.data.some(({ y }) => y > visible));
 
     chart?.destroy();
@@ -70,7 +74,7 @@
             ticks: { precision: 0, maxRotation: 0, autoSkipPadding: 24, includeBounds: false },
             title: { display: true, text: "chunk" },
           }),
-          y: charts.axis({ stacked: true, ticks: { maxTicksLimit: 6, callback: (seconds) => `${charts.short(seconds)} s` } }),
+          y: charts.axis({ stacked: true, ticks: { maxTicksLimit: 6, callback: took } }),
         },
         plugins: {
           legend: { position: "bottom", labels: { boxWidth: 12, boxHeight: 10, usePointStyle: true } },
@@ -78,7 +82,7 @@
             filter: ({ raw }) => raw.y > 0,
             callbacks: {
               title: ([item]) => (item ? chunks(item.raw.point) : ""),
-              label: ({ dataset, raw }) => (raw.many ? `${charts.short(raw.many)} ${dataset.label}` : `${dataset.label}: ${charts.short(raw.y)} s`),
+              label: ({ dataset, raw }) => (raw.many ? `${charts.short(raw.many)} ${dataset.label}` : `${dataset.label}: ${took(raw.y)}`),
             },
           },
         },
