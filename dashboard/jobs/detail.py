@@ -25,7 +25,7 @@ from dashboard.jobs.cards.server_rows import server_rows
 from dashboard.jobs.cards.slowest import slowest
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import timings_of
-from dashboard.jobs.known_rows import known_rows
+from dashboard.jobs.known_rows import known_rows, rows_that_would_double
 from dashboard.jobs.option_summary import option_summary
 from dashboard.jobs.peer_comparison import peer_comparison
 from dashboard.jobs.progress import Progress, progress
@@ -253,6 +253,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "again": again_of(shown),
         "sequel": sequel(shown),
         "known": known_rows(shown),
+        "doubled": rows_that_would_double(shown),
         "files": files_card(shown),
         "map": chunk_map(shown),
         "loaders": loaders(shown, now.now),

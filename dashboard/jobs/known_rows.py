@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.errors import is_of_bad_rows
+from importer.engine.errors import RowsRefused, is_of_bad_rows
 from importer.models import Chunk, ImportJob
 
 MOST_SHOWN = 200
@@ -12,10 +12,14 @@ MOST_SHOWN = 200
 
 @dataclass(frozen=True)
 class KnownRows:
-    """The first known rows at fault, by their lines, as BadRow has each; `count`: how many are known to be there."""
+    """The first known rows at fault, by their lines, as BadRow has each; `count`: how many are known to be there.
+
+    `reason`: the one reason of all of them, which then stands above the rows once; "" if there are several.
+    """
 
     rows: tuple[Mapping[str, Any], ...] = ()
     count: int = 0
+    reason: str = ""
 
 
 def known_rows(job: ImportJob) -> KnownRows:
@@ -29,4 +33,12 @@ def known_rows(job: ImportJob) -> KnownRows:
     by_place = {(row["line"], row["column"], row["value"]): row for each in problems for row in each["rows"]}
     counts = {(each["what"], each["advice"]): each["bad_rows"] for each in problems}
     rows = tuple(sorted(by_place.values(), key=lambda row: (row["line"], row["column"])))
-    return KnownRows(rows[:MOST_SHOWN], max(sum(counts.values()), len({row["line"] for row in rows})))
+    reasons = {row["reason"] for row in rows} if job.problem["kind"] == RowsRefused.__name__ else set()
+    reason = reasons.pop() if len(reasons) == 1 else ""
+    return KnownRows(rows[:MOST_SHOWN], max(sum(counts.values()), len({row["line"] for row in rows})), reason)
+
+
+def rows_that_would_double(job: ImportJob) -> int:
+    """The rows of an import that has not ended well which are in the table: loaded as a new one, they come twice."""
+    kept = not job.stages and not job.left_changed and not job.proof_is_broken
+    return job.rows_in_table if job.ended and job.problem and kept else 0

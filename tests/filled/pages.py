@@ -80,7 +80,7 @@ IMPORTS = (
             "115 loaded + 0 replaced + 0 unchanged + 9 skipped + 6 rejected",
             TOO_LONG,
             "30.5",
-            "of rejected rows loaded none of them",
+            "of rejected rows loaded none of them. Fix them here.",
             "40 characters",
         ),
     ),

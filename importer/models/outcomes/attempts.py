@@ -158,8 +158,9 @@ def present_seconds(job: ImportJob, now: datetime) -> PhaseSeconds | None:
 
 def blocked_seconds(job: ImportJob, now: datetime) -> float:
     """The part of the present attempt's waiting in which keys and settings could not be put back, until `now`."""
-    if job.phase_since is None:
-        return 0.0
+    if job.phase_since is None:  # Of an older version nothing is known but that it is prevented now.
+        since = job.loaded_at if job.status == Status.INDEXING and job.obstacle else None
+        return max(0.0, _between(since, now) - job.index_seconds) if since else 0.0
     return max(0.0, phases.spent(job, now)[Status.INDEXING] - _indexing(job, now))
 
 

@@ -5,7 +5,7 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from importer.engine.errors import ProofBroken
+from importer.engine.errors import BadRow, ProofBroken, RowsRefused
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
@@ -66,3 +66,30 @@ def test_rows_are_not_said_to_be_in_the_table_if_the_proof_is_broken(browser):
     html = page(browser, make_job(ImportJob.Status.FAILED, problem=problem, loaded_rows=1200))
     assert "1,200 rows were recorded as loaded. How many of them are in the table now is not known." in html
     assert "of other chunks" not in html
+
+
+def failed(browser, *reasons: str) -> str:
+    """The page of an import that failed with rows at fault for these reasons."""
+    job = make_job(ImportJob.Status.FAILED, problem=refused(*reasons), loaded_rows=1200)
+    job.chunks.update(problem={})
+    return page(browser, job)
+
+
+def refused(*reasons: str) -> RowsRefused:
+    rows = tuple(BadRow(line, "note", "x" * line, each) for line, each in enumerate(reasons, start=2))
+    return RowsRefused(f"{reasons[0]} (value 'xx')", "line 2, column note", "Mend it.", rows=rows, bad_rows=len(rows))
+
+
+def test_one_reason_of_all_rows_at_fault_is_said_once_and_their_values_too(browser, user):
+    html = failed(browser, "It is too long.", "It is too long.")
+    assert '<p class="job-problem-text">It is too long.</p>' in html
+    assert "<td>It is too long.</td>" not in html
+    html = failed(browser, "It is too long.", "It is no number.")
+    assert all(f"<td>{each}</td>" in html for each in ("It is too long.", "It is no number."))
+
+
+def test_what_would_double_stands_below_what_to_do(browser, user):
+    html = failed(browser, "It is too long.")
+    card = html[html.index('id="job-problem"') :]
+    assert "1,200 rows of other chunks were committed." in card
+    assert card.index("What to do:") < card.index("of other chunks were committed") < card.index("Row at fault")

@@ -130,8 +130,10 @@ class TestSection:
         key = "A row with this key is there already."
         write_parts(job, 0, [*BAD, (30, "", "10,1,2", "1062", key, b"10,1,2\n")], skipped=1)
         html = section(page(browser, job))
-        assert re.search(rf"{key} <span[^>]*>skipped</span>", html)
-        assert html.count(">skipped</span>") == 1
+        rejected, skipped = html.split("Skipped rows, as asked")
+        assert key in skipped
+        assert f"{key}</td>" not in rejected
+        assert f"{NO_NUMBER}</td>" not in skipped
 
     def test_notices_are_counted_even_if_no_row_was_left_out(self, browser):
         notice = {"code": "rounded", "column": "lat", "reason": "Digits were rounded away.", "values": 1204}
@@ -159,6 +161,17 @@ class TestSection:
         html = section(page(browser, job))
         assert "no longer on this machine" in html
         assert NO_NUMBER in html
+
+    def test_the_button_that_loads_fixed_rows_is_seen_before_one_is_fixed(self, browser):
+        html = section(page(browser, with_rejects()))
+        assert re.search(r'<button [^>]*id="job-load-fixed" disabled>', html)
+
+    def test_after_a_try_that_loaded_none_it_says_where_they_are_fixed(self, browser):
+        job = with_rejects()
+        make_job(Status.SUCCEEDED, chunks=1, loaded=0, rejects_of=job, rejected_rows=2, loaded_rows=0)
+        html = section(page(browser, job))
+        assert "loaded none of them. Fix them here." in html
+        assert "on its page" not in html
 
 
 class TestLive:

@@ -95,6 +95,12 @@ def test_a_wait_for_an_obstacle_is_not_verification(obstacle):
         assert after == {"Wait to put keys back": (60, False), "Index": (7, False), "Verify": (3, False)}
 
 
+def test_an_obstacle_of_an_import_of_an_older_version_is_a_wait_too():
+    times = {"created_at": ago(100), "attempt_started_at": ago(100), "started_at": ago(100), "taken_at": ago(100)}
+    job = job_with(Status.INDEXING, **times, phase_since=None, loaded_at=ago(70), obstacle=REFUSED.as_json())
+    assert list(phases(timeline(job, NOW)[-1]).items())[3:] == [("Wait to put keys back", (70, True))]
+
+
 def test_an_earlier_attempt_has_all_of_its_phases_and_its_end():
     seconds = {"waiting": 0, "loading": 10, "paused": 5, "indexing": 7, "verifying": 3}
     job = job_with(Status.LOADING, PAST | seconds, attempt_started_at=ago(20))
