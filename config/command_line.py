@@ -6,6 +6,7 @@ import sys
 from django.core.management import BaseCommand, ManagementUtility
 
 from config import garbage
+from config.frames import in_one_piece
 from config.streams import guard_streams
 
 
@@ -19,6 +20,7 @@ class _Commands(ManagementUtility):
         return command
 
 
+@in_one_piece
 def main() -> None:
     """Run the management command in sys.argv."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -2,11 +2,13 @@
 
 import os
 import socket
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 import xxhash
+from _pytest import main
 from django.contrib.auth.management import create_permissions
 from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connection
@@ -14,6 +16,7 @@ from django.db.models.signals import post_migrate
 from redis import Redis
 
 from config import garbage
+from config.frames import in_one_piece
 from importer import queue
 from importer.engine.mysql.connection import Address
 from importer.engine.mysql.sign_in import reasons
@@ -52,6 +55,9 @@ NEEDS = {
 
 
 garbage.pause()
+# All that this process does, and its threads, as in processes of our own.
+in_one_piece(main.pytest_cmdline_main)
+in_one_piece(threading.Thread.run)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from config.frames import in_one_piece
 from config.serving.errands import LENGTH, framed
 from config.serving.wsgi_call import Answer, Application, environ_with
 
@@ -82,6 +83,7 @@ def _run_errands(asked: socket.socket, application: Application, errand_bytes: i
     os._exit(1)
 
 
+@in_one_piece
 def _answer(
     application: Application, body: bytes, environ: dict[str, str], seconds: float
 ) -> tuple[dict[str, Any], bytes]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from config.frames import in_one_piece
 from config.serving import errand_process
 from config.serving.client import Client, Gone, Message, Pace, Receive, Scope, Send, TooLong, TooSlow
 from config.serving.errands import ERRAND, Errand, Errands, NoAnswer, NoTurn
@@ -231,6 +232,7 @@ class Front:
             return (await self._call_in_turn(scope, environ | {ERRAND: Errand(ended=ended)}))[0]
 
 
+@in_one_piece
 def _begin(application: Application, environ: Environ) -> tuple[list[Message], Answer | None]:
     """The messages of a short answer, or a long answer that is still to be sent."""
     answer = Answer(application, environ)

@@ -9,6 +9,7 @@ import sys
 from typing import NoReturn
 
 from config.contracts.outcomes import CANCELLED, READER_GONE, UNKNOWN, WRONG_USAGE
+from config.frames import in_one_piece
 from config.streams import OutputLost, guard_streams
 from config.version import VERSION
 from importer.engine.errors import Problem, WrongUsage
@@ -20,6 +21,7 @@ SERVER = "--server"  # before the word: it works on another machine's Millrace
 DONE_ALL_THE_SAME = f"What the command did stays. Reports of imports: {PROGRAM} job list; {PROGRAM} job show NUMBER"
 
 
+@in_one_piece
 def main() -> None:
     """Run the words in sys.argv. Ends with the exit code of the command, or 2 for wrong usage."""
     guard_streams()

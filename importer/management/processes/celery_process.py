@@ -8,8 +8,10 @@ import sys
 from typing import Any
 
 from config import garbage
+from config.frames import in_one_piece
 
 
+@in_one_piece
 def main() -> None:
     """Run the command until it ends, and exit with its status."""
     garbage.pause()
