@@ -37,6 +37,7 @@ class Link:
     current: bool
 
 
+NEW_IMPORT = Place("New import", "new", ("new",))
 MAIN = (
     Place("Home", "home", ("home",)),
     Place("Imports", "jobs", ("job",)),
@@ -61,6 +62,8 @@ MANAGED = (
 def navigation(context: Context) -> dict[str, Any]:
     """The links of the reader: `main`, and `managed` in a menu; `managing`: the reader is at one of these.
 
+    `importing`: the reader makes a new import.
+
     Nothing on the page of an error, which knows no reader.
     """
     request: HttpRequest | None = context.get("request")
@@ -71,6 +74,7 @@ def navigation(context: Context) -> dict[str, Any]:
     return {
         "main": _links(MAIN, request.user, url_name),
         "managed": managed,
+        "importing": NEW_IMPORT.is_current(url_name),
         "managing": any(each.current for each in managed),
     }
 

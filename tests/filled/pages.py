@@ -127,7 +127,12 @@ NEW_IMPORT = (
     Page("new_tables", query="?target=1&table=ord", words=("orders_copy",)),
     Page("new_source", (LOOKED_AT,), words=("orders_801.csv", 'name="max_rejects" value="7"', "3 in parallel")),
     Page("new_source", (LOOKED_AT,), "?again=3", ("settings of import 3", "sales.orders")),
-    Page("new_source", (LOOKED_AT,), "?lab=1", ("gives no verdict", "The planner decides what is left open")),
+    Page(
+        "new_source",
+        (LOOKED_AT,),
+        "?lab=1",
+        ("found no clearly better settings", "4 fields have no column in readings: customer_id, amount"),
+    ),
     Page("new_source", (LOOKED_AT,), "?preset=1", ("No field of the file goes into a column",)),
     Page("new_source", (REJECTS,), "?again=3", ("This file has been imported before", "Import 13")),
     Page("new_source", (REJECTS,), "?again=13", ("settings of import 13",)),

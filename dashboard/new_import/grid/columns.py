@@ -118,7 +118,8 @@ class Field:
 
     @property
     def standing(self) -> str:
-        return STANDINGS[self.sure.standing][0] if self.sure else ""
+        """How sure the column is; "" for a field that goes into none because none was found."""
+        return STANDINGS[self.sure.standing][0] if self.sure and (self.column or not self.asked) else ""
 
     @property
     def colour(self) -> str:

@@ -193,6 +193,22 @@ class Grid:
         return self.preview.column_questions[:MOST_QUESTIONS]
 
     @property
+    def asked_together(self) -> list[Question]:
+        """Of all questions those about fields without a column, if one answer may be given to all of them."""
+        without = [each for each in self.preview.column_questions if each.decision.name == "mapping"]
+        return without if self.leave_all_out else []
+
+    @property
+    def all_accepted(self) -> bool:
+        """Whether the first answers to the questions of asked_together are accepted."""
+        return all(each.identity in self.preview.choices.accepted for each in self.asked_together)
+
+    @property
+    def asked_alone(self) -> list[Question]:
+        """Of the first questions those that are not asked together."""
+        return [each for each in self.questions if each not in self.asked_together]
+
+    @property
     def more_questions(self) -> int:
         """The number of questions about fields and columns that are asked when the first ones are answered."""
         return len(self.preview.column_questions) - len(self.questions)
@@ -218,8 +234,8 @@ class Grid:
     @property
     def legend(self) -> list[tuple[str, str, str]]:
         """The standings of the fields in the window: each one's name, colour and meaning."""
-        shown = {field.sure.standing for field in self.fields if field.sure}
-        return [words for standing, words in STANDINGS.items() if standing in shown]
+        shown = {field.standing for field in self.fields}
+        return [words for words in STANDINGS.values() if words[0] in shown]
 
     @property
     def create_answer(self) -> str:

@@ -5,6 +5,7 @@ import re
 from html import unescape
 
 import pytest
+from django.urls import reverse
 
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob
@@ -140,3 +141,45 @@ def test_an_answer_about_the_footer_stays_until_the_start(browser, user, target)
     assert buttons(shown) == {}
     assert start(browser, source, **shown_form(shown)).status_code == 200
     assert ImportJob.objects.get().file_dialect.skip_footer == 1
+
+
+FOUR = b"id,town,since,height,note\n1,Graz,2024-12-31,1.75,first\n2,Linz,2025-02-01,1.80,second\n"
+
+
+def test_many_fields_without_a_column_are_asked_about_once(browser, user, target):
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE few (id INT PRIMARY KEY)")
+    source = uploaded(user, FOUR, "few.csv")
+    shown = show(browser, source, **shown_form(show(browser, source)) | {"table": "few"})
+    boxes = re.findall(r'<div class="questions">.*?</div>\s*</div>', shown.text, re.S)
+    assert len(boxes) == 1
+    assert "4 fields have no column in few: town, since, height, note" in shown.text
+    one_by_one = shown.text.partition("One by one")[2]
+    assert shown.text.count("Leave it out") == one_by_one.count("Leave it out") == 4
+    # Nothing was guessed of what is not loaded.
+    assert shown.text.count("not loaded · no matching column") == 4
+    assert ">guessed<" not in shown.text
+    added = show(browser, source, **shown_form(shown), answer=buttons(shown)["Add 4 columns"])
+    assert added.text.count("new column</span>") == 4
+    left = show(browser, source, **shown_form(shown), answer=buttons(shown)["Leave them out"])
+    assert "fields have no column" not in left.text
+    assert left.text.count("not loaded</span>") == 4
+
+
+def test_fields_that_are_asked_about_once_are_accepted_together(browser, user, target):
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE few (id INT PRIMARY KEY)")
+    source = uploaded(user, FOUR, "few.csv")
+    shown = show(browser, source, **shown_form(show(browser, source)) | {"table": "few"})
+    assert 'class="question accepted"' not in shown.text
+    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Accept the first answers"])
+    assert shown.text.count('class="question accepted"') == 5
+
+
+def test_the_page_has_a_title_and_its_place_in_the_head(browser, target):
+    page = browser.get(reverse("new")).text
+    assert re.search(r'<h1 class="page-title break">New import</h1>', page)
+    current = re.findall(r'href="[^"]+"[^>]* aria-current="page">([^<]+)<', page)
+    assert current == ["New import"]
+    elsewhere = browser.get(reverse("jobs")).text
+    assert f'href="{reverse("new")}">New import</a>' in elsewhere
