@@ -74,11 +74,11 @@ READ_WHOLE_FILES = (
 
 
 class TookTooLong(Problem):
-    """An errand took all the time that one may take."""
+    """The request took all the time that one may take."""
 
 
 class TookTooMuch(Problem):
-    """An errand needed more memory than one may take, or its process ended by a fault."""
+    """The request needed more memory than one may take, or its process ended by a fault."""
 
 
 def begin(request: HttpRequest, name: str) -> bool:

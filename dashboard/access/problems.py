@@ -61,9 +61,9 @@ ADVICE = {
 }
 
 
-def status_of(problem: Problem) -> int:
-    """The HTTP status of a problem."""
-    return next((STATUS[kind] for kind in type(problem).__mro__ if kind in STATUS), OTHERWISE)
+def status_of(kind: type[Problem]) -> int:
+    """The HTTP status of a kind of problem."""
+    return next((STATUS[each] for each in kind.__mro__ if each in STATUS), OTHERWISE)
 
 
 def told(problem: Problem, status: int, **more: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def told(problem: Problem, status: int, **more: Any) -> dict[str, Any]:
 
 def answer(problem: Problem, status: int | None = None, **more: Any) -> HttpResponse:
     """The answer that tells a problem."""
-    status = status or status_of(problem)
+    status = status or status_of(type(problem))
     body = json.dumps(told(problem, status, **more))
     return HttpResponse(body, status=status, content_type=CONTENT_TYPE, headers=headers_of(problem))
 

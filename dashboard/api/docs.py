@@ -9,9 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.api.openapi import Description
-from importer.engine.errors import problem_codes
+from dashboard.access.problems import status_of
+from dashboard.api.openapi import ADDRESS, Description
+from importer.engine.errors import Problem, WrongUsage, problem_kinds
 from importer.models import Scope
+
+# Where the problems of commands are that serve, start servers, and test.
+OF_COMMANDS = ("importer.management", "bench", "tests")
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ def page_of(description: Description) -> Callable[[HttpRequest], HttpResponse]:
             "groups": groups(description.schema),
             "schemas": _schemas(description.schema),
             "scopes": Scope.choices,
-            "codes": sorted((code, kind) for kind, code in problem_codes().items()),
+            "problems": problems_explained(),
             "example": request.build_absolute_uri("/api/v1/imports"),
         }
         return render(request, "api/docs.html", context)
@@ -52,12 +56,42 @@ def page_of(description: Description) -> Callable[[HttpRequest], HttpResponse]:
 
 
 def groups(schema: dict[str, Any]) -> dict[str, list[Operation]]:
-    """All operations by the kind of thing that they are about, in the order of the description."""
-    found: dict[str, list[Operation]] = {}
+    """All operations by the kind of thing that they are about, in the order of the description's tags.
+
+    Those at the address of that kind of thing come first.
+    """
+    found: dict[str, list[Operation]] = {each["name"]: [] for each in schema["tags"]}
     for address, operations in schema["paths"].items():
         for method, operation in operations.items():
-            found.setdefault(operation["tags"][0], []).append(_operation(method, address, operation))
+            found[operation["tags"][0]].append(_operation(method, address, operation))
+    for name, operations in found.items():
+        operations.sort(key=lambda each: not each.address.startswith(f"{ADDRESS}{name}"))
     return found
+
+
+@dataclass(frozen=True, order=True)
+class ProblemKind:
+    """A kind of problem: its code and name, the status of an answer that tells it, and what it means."""
+
+    code: int
+    name: str
+    status: int
+    meaning: str
+
+
+def problems_explained() -> list[ProblemKind]:
+    """The kinds of problems that an answer may tell, by their code."""
+    return sorted(
+        ProblemKind(each.code, each.__name__, status_of(each), _meaning(each))
+        for each in problem_kinds()
+        if each is not WrongUsage and not each.__module__.startswith(OF_COMMANDS)
+    )
+
+
+def _meaning(kind: type[Problem]) -> str:
+    """The first sentence of its docstring."""
+    first, _, _ = (kind.__doc__ or "").partition("\n\n")
+    return f"{' '.join(first.split()).partition('. ')[0].removesuffix('.')}."
 
 
 def _operation(method: str, address: str, operation: dict[str, Any]) -> Operation:

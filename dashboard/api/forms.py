@@ -13,7 +13,7 @@ Form = TypeVar("Form", bound=forms.BaseForm)
 
 
 class InvalidValues(Problem):
-    """Values that a form refuses."""
+    """A value is refused, as by the form of a page."""
 
     def __init__(self, errors: Mapping[str, list[str]]) -> None:
         self.errors = [{"where": f"body.{name}", "what": text} for name, texts in errors.items() for text in texts]

@@ -62,6 +62,8 @@ PROBLEM = {
 }
 
 
+# The kinds of things that most programs need; the others follow by name.
+FIRST = ("imports", "files", "uploads", "targets")
 # How an operation is described that answers with a CSV file.
 CSV_FILE: dict[str, Any] = {
     "responses": {200: {"description": "The file.", "content": {"text/csv": {"schema": {"type": "string"}}}}}
@@ -79,11 +81,13 @@ class Description:
     @cached_property
     def schema(self) -> dict[str, Any]:
         """The whole description."""
-        described = json.dumps(self._api.get_openapi_schema(path_prefix=ADDRESS), sort_keys=True)
+        described = _with_names_of_pages(self._api.get_openapi_schema(path_prefix=ADDRESS))
         report = {"$ref": "#/components/schemas/Report"}
         made: dict[str, Any] = json.loads(described.replace(json.dumps(reports.PLACE), json.dumps(report)))
         made["paths"] |= tus.PATHS | direct.PATHS
         made["servers"] = [{"url": "/"}]
+        kinds = {operation["tags"][0] for operations in made["paths"].values() for operation in operations.values()}
+        made["tags"] = [{"name": each} for each in (*FIRST, *sorted(kinds - {*FIRST}))]
         made["components"]["schemas"] |= {"Problem": PROBLEM, "Report": reports.SCHEMA, **direct.SCHEMAS}
         made["components"]["responses"] = {
             "Problem": {
@@ -111,6 +115,15 @@ class Description:
 def _address(pattern: URLPattern) -> str:
     """The address of a URL as the description has it: `<int:job>` as {job}."""
     return "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(pattern.pattern))
+
+
+def _with_names_of_pages(schema: dict[str, Any]) -> str:
+    """The description as JSON in which a page of a list has its title as name, and not that of a class of Python."""
+    described = json.dumps(schema, sort_keys=True)
+    for name, each in schema["components"]["schemas"].items():
+        if name.startswith("Page_"):
+            described = re.sub(f'(?<=["/]){re.escape(name)}"', f'{each["title"]}"', described)
+    return described
 
 
 def _complete(operation: dict[str, Any], name: str, method: str) -> None:

@@ -18,6 +18,7 @@ Thing = TypeVar("Thing", bound=models.Model)
 MOST = 200
 USUAL = 50
 LARGEST = 2**63 - 1
+_PLURALS = {"Person": "People"}
 
 
 class Page(Schema, Generic[Row]):
@@ -25,6 +26,12 @@ class Page(Schema, Generic[Row]):
 
     items: list[Row]
     next: str | None = Field(description="The cursor of the next page; null on the last one.")
+
+    @classmethod
+    def model_parametrized_name(cls, params: tuple[type[Any], ...]) -> str:
+        """What a page of rows of a class is called in the description: PageOfImports."""
+        row = params[0].__name__.removesuffix("Out")
+        return f"{cls.__name__}Of{_PLURALS.get(row, f'{row}s')}"
 
 
 class Cursor(Schema):

@@ -108,7 +108,7 @@ class SourceChanged(SourceProblem):
 
 @dataclass
 class LoadedBefore(Problem):
-    """An import has loaded the content into the table already, and this one is to load it once (Options.once).
+    """An import has loaded the content into the table already, and this one is to load it once (option once).
 
     `earlier`: that import (plan.previous_imports.EarlierLoad).
     """
@@ -119,7 +119,7 @@ class LoadedBefore(Problem):
 
 
 class LoadedInPart(Problem):
-    """Another import of the content has not loaded all of it, and this one is to load it once (Options.once)."""
+    """Another import of the content has not loaded all of it, and this one is to load it once (option once)."""
 
     code = 1104
 
@@ -289,12 +289,16 @@ def is_of_bad_rows(problem: Mapping[str, Any]) -> bool:
     return problem.get("kind") in (RowsRefused.__name__, RecordUnreadable.__name__)
 
 
-def problem_codes(kind: type[Problem] = Problem) -> dict[str, int]:
-    """The code of each kind of problem by the kind's name, as stored problems have it."""
-    codes = {kind.__name__: kind.code}
+def problem_kinds(kind: type[Problem] = Problem) -> Iterator[type[Problem]]:
+    """Every kind of problem. The first sentence of its docstring says to everybody what it means."""
+    yield kind
     for narrower in kind.__subclasses__():
-        codes |= problem_codes(narrower)
-    return codes
+        yield from problem_kinds(narrower)
+
+
+def problem_codes() -> dict[str, int]:
+    """The code of each kind of problem by the kind's name, as stored problems have it."""
+    return {kind.__name__: kind.code for kind in problem_kinds()}
 
 
 def problem_values(values: Mapping[str, Any]) -> dict[str, Any]:

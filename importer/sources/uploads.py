@@ -34,7 +34,7 @@ LONGEST_PATH = 1024  # characters of the path of a file that stays where it is
 
 
 class TooLarge(SourceProblem):
-    """More bytes than allowed, or than were announced."""
+    """More bytes came than are allowed, or than were announced."""
 
 
 class WrongOffset(SourceProblem):
@@ -54,7 +54,7 @@ class UploadGone(SourceProblem):
 
 
 class SourceInUse(SourceProblem):
-    """Jobs read or have read the file."""
+    """An import reads the file, or has read it."""
 
 
 def clean_name(name: str) -> str:

@@ -50,7 +50,16 @@ def _condition(text: str) -> Condition:
     return Condition.read(*parts)
 
 
-@router.get("history", response=Page[dict[str, Any]], url_name="api_history", summary="Look at the history")
+class PageOfRecords(Page[dict[str, Any]]):
+    """Some imports with their recorded facts, and the cursor of those after them."""
+
+
+@router.get(
+    "history",
+    response=PageOfRecords,
+    url_name="api_history",
+    summary="Look at the history",
+)
 def history(request: HttpRequest, page: Query[Cursor], asked: Query[HistoryIn]) -> Any:
     """The facts of ended imports that the person may see."""
     query = asked.query()

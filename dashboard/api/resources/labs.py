@@ -113,7 +113,11 @@ def read(id: int) -> Lab:
     return get_object_or_404(Lab.objects.select_related("target", "source", "created_by", "of_job"), pk=id)
 
 
-@router.get("labs", response=Page[dict[str, Any]], url_name="api_labs", summary="List labs")
+class PageOfLabs(Page[dict[str, Any]]):
+    """Some labs, and the cursor of those after them."""
+
+
+@router.get("labs", response=PageOfLabs, url_name="api_labs", summary="List labs")
 def list_labs(request: HttpRequest, page: Query[Cursor]) -> Any:
     """The labs that the person may see, the newest first."""
     return page.newest(seen(Lab.objects.select_related("target")), _summary)

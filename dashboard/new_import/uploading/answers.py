@@ -21,4 +21,4 @@ def signed_out() -> HttpResponse:
 def problem_answer(request: HttpRequest, problem: Problem) -> HttpResponse:
     """The problem in words; the request keeps it for the API."""
     request.problem = problem  # type: ignore[attr-defined]
-    return text_answer(status_of(problem), f"{problem.what} {problem.advice}".strip(), headers_of(problem))
+    return text_answer(status_of(type(problem)), f"{problem.what} {problem.advice}".strip(), headers_of(problem))

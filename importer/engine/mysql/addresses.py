@@ -50,11 +50,11 @@ GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 
 
 class AddressRefused(Problem):
-    """A host with a forbidden address."""
+    """The address of the host is forbidden."""
 
 
 class AddressInside(AddressRefused):
-    """A host with an address inside a network that is not allowed."""
+    """The address of the host is inside a network that is not allowed."""
 
 
 def is_socket(host: str) -> bool:

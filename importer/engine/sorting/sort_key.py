@@ -30,7 +30,7 @@ _SIGN = 1 << 63
 
 
 class Unsortable(Problem):
-    """Records cannot be put in the order of the primary key; `what` says why."""
+    """Records cannot be put in the order of the primary key."""
 
 
 # Cells: the begins and ends of a column's cells. Encoded: their keys (records x bytes), and a mask of those with a key.

@@ -1,5 +1,7 @@
 """Targets, presets, schedules, connections, channels, labs, history and people by the API; and how it refuses."""
 
+import json
+import re
 from dataclasses import fields
 
 import openapi_spec_validator
@@ -9,6 +11,7 @@ from jsonschema import Draft202012Validator
 from dashboard.api.resources.schedules.schedules import ScheduleFields
 from importer.access import people
 from importer.connections.protocols import folder as folders
+from importer.engine.errors import problem_codes
 from importer.models import AccessToken, Channel, ImportJob, Lab, Level, MappingPreset, SourceConnection, Target
 from importer.schedules import ScheduleRequest
 from tests.dashboard.api.program import PART, Program, problem
@@ -331,4 +334,40 @@ def test_the_description_is_complete(client, db):
     page = client.get("/api/docs/").content.decode()
     assert page.count('<details class="list-group-item api-operation"') == len(operations)
     assert all(f'<details id="schema-{name}">' in page for name in schema["components"]["schemas"])
-    assert 'id="problem-1400"' in page
+
+
+def test_pages_of_lists_are_named_by_what_they_have(client):
+    schema = client.get("/api/v1/openapi.json").json()
+    known = schema["components"]["schemas"]
+    lists = {name for name, each in known.items() if set(each.get("properties", ())) == {"items", "next"}}
+    assert all(name.startswith("PageOf") for name in lists)
+    assert {"PageOfImports", "PageOfPeople", "PageOfKeptTables", "PageOfLabs", "PageOfRuns"} <= lists
+    assert "dict_str" not in json.dumps(schema)
+
+
+def test_what_most_programs_need_stands_first(client, db):
+    tags = [each["name"] for each in client.get("/api/v1/openapi.json").json()["tags"]]
+    assert tags == ["imports", "files", "uploads", "targets", *sorted(tags[4:])]
+    client.force_login(viewer("vic"))
+    groups = re.findall(r'id="group-\d+">([^<]+)<', client.get("/api/docs/").content.decode())
+    assert groups == [each.capitalize() for each in tags]
+    page = client.get("/api/docs/").content.decode()
+    assert re.findall(r"<code>(/api/v1/[^<]+)</code>", page)[0] == "/api/v1/imports"
+
+
+def test_each_problem_has_its_code_its_status_and_a_sentence(client, db):
+    client.force_login(viewer("vic"))
+    page = client.get("/api/docs/").content.decode()
+    row = r"<tr[^>]*><td>(\d+)</td><td>(\d+)</td><td><code>(\w+)</code></td><td>([^<]+)</td></tr>"
+    found = {kind: (int(code), int(status), meaning) for code, status, kind, meaning in re.findall(row, page)}
+    assert found["UnknownTable"] == (1200, 422, "There is no such table, or none that the account may see.")
+    assert found["TargetUnreachable"][:2] == (1201, 424)
+    assert found["TooOften"][:2] == (1000, 429)
+    assert {kind: code for kind, (code, _, _) in found.items()} == {
+        kind: code for kind, code in problem_codes().items() if kind in found
+    }
+    # What only commands say is not there.
+    assert {"WrongUsage", "CannotStart"} & set(found) == set()
+    assert {"Problem", "NotAsSeen", "QuotaExceeded", "NeedsAnswer", "ProofBroken"} <= set(found)
+    assert [kind for kind, (_, _, meaning) in found.items() if not re.fullmatch(r"[A-Z].+ .+\.", meaning)] == []
+    assert all(f'id="problem-{code}"' in page for code, _, _ in found.values())

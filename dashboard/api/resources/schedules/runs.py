@@ -29,7 +29,16 @@ def _run(id: int) -> ScheduleRun:
     return get_object_or_404(ScheduleRun.objects.select_related("schedule"), pk=id)
 
 
-@router.get("schedules/{int:id}/runs", response=Page[dict[str, Any]], url_name="api_schedule_runs", summary="List runs")
+class PageOfRuns(Page[dict[str, Any]]):
+    """Some runs of a schedule, and the cursor of those after them."""
+
+
+@router.get(
+    "schedules/{int:id}/runs",
+    response=PageOfRuns,
+    url_name="api_schedule_runs",
+    summary="List runs",
+)
 def list_runs(request: HttpRequest, id: int, page: Query[Cursor]) -> Any:
     """The runs of a schedule with their files, the newest first."""
     return page.newest(ScheduleRun.objects.filter(schedule=id), serialization.run)

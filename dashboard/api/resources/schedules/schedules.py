@@ -106,7 +106,16 @@ def read(id: int) -> Schedule:
     return get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=id)
 
 
-@router.get("schedules", response=Page[dict[str, Any]], url_name="api_schedules", summary="List schedules")
+class PageOfSchedules(Page[dict[str, Any]]):
+    """Some schedules, and the cursor of those after them."""
+
+
+@router.get(
+    "schedules",
+    response=PageOfSchedules,
+    url_name="api_schedules",
+    summary="List schedules",
+)
 def list_schedules(request: HttpRequest, page: Query[Cursor]) -> Any:
     """The schedules that the person may see, each with its last run; the newest first."""
     return page.newest(seen(Schedule.objects.select_related("connection", "target")), show)
