@@ -28,7 +28,7 @@ class Page(Schema, Generic[Row]):
     next: str | None = Field(description="The cursor of the next page; null on the last one.")
 
     @classmethod
-    def model_parametrized_name(cls, params: tuple[type[Any], ...]) -> str:
+    def model_parametrized_name(cls, params: tuple[Any, ...]) -> str:
         """What a page of rows of a class is called in the description: PageOfImports."""
         row = params[0].__name__.removesuffix("Out")
         return f"{cls.__name__}Of{_PLURALS.get(row, f'{row}s')}"

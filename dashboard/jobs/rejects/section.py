@@ -67,7 +67,7 @@ def rejected_rows(job: ImportJob) -> Section | None:
 
 
 def _is_skipped(job: ImportJob, kind: Kind) -> bool:
-    return kind["code"] == str(DUPLICATE) and job.options.on_duplicate == "skip"
+    return kind.get("code") == str(DUPLICATE) and job.options.on_duplicate == "skip"
 
 
 def _rows(job: ImportJob) -> tuple[list[ExplainedRow], Grid | None, str]:
