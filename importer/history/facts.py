@@ -222,7 +222,7 @@ RESULT = _of(
     ("skipped_lines", "Lines that are not data", Kind.NUMBER),
     ("balanced", "Balanced", Kind.SWITCH),
     ("restored", "Taken back", Kind.SWITCH),
-    ("notices", "Values changed a little", Kind.NUMBER),
+    ("notices", "Values changed, or names added", Kind.NUMBER),
     ("reject_reasons", "Reasons for rejects", Kind.NUMBER),
 )
 TIMING = _of(

@@ -11,7 +11,7 @@ from typing import Any
 
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.plan.methods import METHODS
-from importer.engine.plan.option_specs import named
+from importer.engine.plan.option_specs import REJECT, named
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.previous_imports import NO_PAST
@@ -199,7 +199,8 @@ def nothing_to_compare(distinct: DistinctCombinations, of: str, advice: str = ""
 
 def trial_options(options: Options, planned: Mapping[str, Any], settings: Settings) -> Options:
     """The options of a trial: those of the import, with the settings planned for the whole file, then the trial's."""
-    options = with_settings(options.appending(), {name: planned[name] for name in PINNED})
+    options = replace(options.appending(), lookup_missing=REJECT)  # A trial writes into tables of the lab alone.
+    options = with_settings(options, {name: planned[name] for name in PINNED})
     options = with_settings(options, settings)
     method = METHODS.get(options.method)
     return options if method and method.inserts else replace(options, rows_per_statement=None)

@@ -234,7 +234,7 @@ class _Look:
             profile = self.profiled(request, expected_columns(table))
         server_file = find_server_file(self.connection, self.server, self.source, profile, options)
         joined = _joined(self.source, profile, options, expected_columns(context.table))
-        mapping = context.looked_up(self.connection, _mapping(request, joined.profile, context))
+        mapping = context.looked_up(self.connection, _mapping(request, joined.profile, context), options)
         context = context.with_suggested_null(joined.profile, mapping, request.null_markers, request.overrides)
         reading = _reading(self.source, request, joined.profile, context, mapping)
         reading = context.asking_for_lookups(self.connection, reading, joined.profile, mapping, request)

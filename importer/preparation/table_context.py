@@ -14,6 +14,7 @@ from importer.engine.mapping.warnings import named_fields
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.sign_in.own_tables import refuse_table
+from importer.engine.plan.option_specs import CREATE
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.planner.context import PlanningContext
@@ -75,18 +76,23 @@ class TableContext:
             return self
         return replace(self, new_table=with_suggested_null(self.new_table, profile, mapping, null_markers, overrides))
 
-    def looked_up(self, connection: Connection, mapping: Sequence[ColumnMapping]) -> tuple[ColumnMapping, ...]:
+    def looked_up(
+        self, connection: Connection, mapping: Sequence[ColumnMapping], options: Options
+    ) -> tuple[ColumnMapping, ...]:
         """The mapping with all that a load needs for its lookups.
 
-        Raises Forbidden for a parent that the acting person may not see, and Problem for one that is not possible.
+        Raises Forbidden for a parent that the acting person may not see, or not load into although it is to get rows,
+        and Problem for one that is not possible.
         """
         if not any(each.lookup for each in mapping):
             return tuple(mapping)
         from importer.engine.preflight.lookups import resolved
 
+        creates = options.lookup_missing == CREATE
         for lookup in filter(None, (each.lookup for each in mapping)):
-            require(Level.LOOK, self.target, lookup.schema or self.table.schema, lookup.table)
-        return resolved(connection, self.table, mapping, is_new=self.new_table is not None)
+            level = Level.LOAD if creates else Level.LOOK
+            require(level, self.target, lookup.schema or self.table.schema, lookup.table)
+        return resolved(connection, self.table, mapping, is_new=self.new_table is not None, creates=creates)
 
     def asking_for_lookups(
         self,

@@ -30,7 +30,7 @@ from importer.engine.errors import (
     name_file,
 )
 from importer.engine.load.chunk_load import ChunkLoad
-from importer.engine.load.loader import Loader, committed_outcome, committed_outcomes
+from importer.engine.load.loader import Loader, committed_outcomes
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import group_size
 from importer.engine.mysql.waits import within
@@ -395,6 +395,6 @@ def _committed(chunk_load: ChunkLoad) -> Outcome | None:
     """
     try:
         with within(COMMITTED_SECONDS):
-            return committed_outcome(chunk_load)
+            return committed_outcomes([chunk_load])[0]
     except Problem:
         return None

@@ -2,14 +2,16 @@
 
 import csv
 import io
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load import ledger
+from importer.engine.load.rejects.new_parents import lock_of
 from importer.engine.mapping.columns import FieldOverride, Lookup
-from importer.engine.mysql.connection import connect
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
@@ -20,6 +22,7 @@ from importer.preparation.request import ImportRequest
 from importer.sources import uploads
 from tests.engine.loads import account_with, rows_of, run_sql
 from tests.importer.steps import import_of, run
+from tests.stack import wait_until
 from tests.targets import saved_target
 
 pytestmark = [pytest.mark.both_servers, pytest.mark.usefixtures("no_workers"), pytest.mark.django_db(transaction=True)]
@@ -135,3 +138,125 @@ def test_a_preset_keeps_the_lookup_and_finds_the_numbers_of_today(target, people
     wish = {"options": {"on_error": "reject"}}
     run(commands.create(presets.prepare_with(preset, uploads.register(people), target, "people", wish), None))
     assert (9, 3) in rows_of(target.address, "SELECT id, team_id FROM people")
+
+
+# Four names that the parent does not have, among others, in letters that its collation takes for equal.
+NEW_NAMES = ["Nobody", " NOBODY", "sale", "Sales", "Ümit", "umit", "", "no\\N", "sale"]
+TOO_LONG = "More than twenty letters"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"verify": "full"},
+        {"method": "insert"},
+        {"mode": "atomic"},
+        {"mode": "sync", "missing": "keep", "on_error": "reject"},
+        {"lock_table": True, "commit_rows": 2},
+        {"parallelism": 4, "commit_rows": 1},
+    ],
+    ids=lambda options: "-".join(map(str, options.values())) or "plain",
+)
+def test_names_that_are_not_there_are_created_once(target, tmp_path: Path, options):
+    path = tmp_path / "people.csv"
+    path.write_text("id,team\n" + "".join(f"{row},{name}\n" for row, name in enumerate([*NEW_NAMES, TOO_LONG])))
+    if "lock_table" in options:  # With a foreign key, the planner refuses it.
+        run_sql(target.address, "ALTER TABLE people DROP FOREIGN KEY people_ibfk_1")
+    overrides = [FieldOverride("team", "team_id", ("trim",), ("",), lookup=Lookup.of("team.name"))]
+    asked = Options(**{"on_error": "reject", "lookup_missing": "create", **options})
+    job = run(import_of(path, target, "people", ImportRequest(overrides=overrides, options=asked)))
+    assert job.status == ImportJob.Status.SUCCEEDED, job.problem
+    created = rows_of(target.address, "SELECT name FROM team WHERE id > 7 ORDER BY name")
+    assert created == [("no\\N",), ("Nobody",), ("sale",), ("Ümit",)]
+    sql = "SELECT p.id, LOWER(t.name) FROM people p LEFT JOIN team t ON t.id = p.team_id ORDER BY p.id"
+    names = [name.strip().lower() for name in NEW_NAMES]
+    assert rows_of(target.address, sql) == [
+        (row, {"umit": "ümit", "": None}.get(name, name)) for row, name in enumerate(names)
+    ]
+    assert list(reasons_of(job).values()) == [f"No row of team has the name {TOO_LONG!r}."]
+    assert sum(each["values"] for each in job.notices if each["code"] == "created") == 4
+
+
+def test_two_sessions_do_not_add_the_same_name(target, tmp_path: Path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,team\n1,new\n")
+    job = import_of(path, target, "people", request_of(options=Options(lookup_missing="create")))
+    (lookup,) = job.plan.lookups
+    with connect(target.address) as other:
+        execute(other, f"DO GET_LOCK('{lock_of(lookup)}', 0)")
+        execute(other, "INSERT INTO team (name) VALUES ('new')")
+        with ThreadPoolExecutor(1) as pool:
+            let_go = pool.submit(commit_once_somebody_waits, target.address, other)
+            run(job)
+            let_go.result()
+    assert rows_of(target.address, "SELECT COUNT(*) FROM team WHERE name = 'new'") == [(1,)]
+    assert rows_of(target.address, "SELECT t.name FROM people p JOIN team t ON t.id = p.team_id") == [("new",)]
+
+
+def commit_once_somebody_waits(address, connection) -> None:
+    sql = "SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'"
+    wait_until(lambda: rows_of(address, sql))
+    execute(connection, "COMMIT")
+    execute(connection, "DO RELEASE_ALL_LOCKS()")
+
+
+def test_names_that_an_ended_attempt_has_created_are_not_created_again(target, tmp_path: Path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,team\n1,new\n2,new\n1,other\n")
+    request = request_of(options=Options(lookup_missing="create"))
+    assert run(import_of(path, target, "people", request)).status == ImportJob.Status.FAILED
+    path.write_text("id,team\n1,new\n2,other\n")
+    assert run(import_of(path, target, "people", request)).status == ImportJob.Status.SUCCEEDED
+    assert rows_of(target.address, "SELECT name, COUNT(*) FROM team WHERE id > 7 GROUP BY name ORDER BY name") == [
+        ("new", 1),
+        ("other", 1),
+    ]
+
+
+def test_a_large_parent_may_begin_empty(target, tmp_path: Path):
+    run_sql(
+        target.address,
+        "CREATE TABLE site (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) UNIQUE)",
+        "CREATE TABLE visit (id INT PRIMARY KEY, team_id INT NOT NULL, FOREIGN KEY (team_id) REFERENCES site (id))",
+    )
+    path = tmp_path / "visits.csv"
+    asked = Options(lookup_missing="create", chunk_bytes=2**16)
+    path.write_text("id,team\n" + "".join(f"{row},site {row % 4000}\n" for row in range(20_000)))
+    job = run(import_of(path, target, "visit", request_of("site.name", options=asked)))
+    assert job.status == ImportJob.Status.SUCCEEDED, job.problem
+    sql = "SELECT COUNT(*), SUM(s.name = CONCAT('site ', v.id % 4000)) FROM visit v JOIN site s ON s.id = v.team_id"
+    assert rows_of(target.address, sql) == [(20_000, 20_000)]
+    assert rows_of(target.address, "SELECT COUNT(*) FROM site") == [(4000,)]
+
+
+@pytest.mark.parametrize(
+    ("parent", "words"),
+    [
+        ("id INT PRIMARY KEY, name VARCHAR(9)", "id is no AUTO_INCREMENT column"),
+        ("id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9), city INT NOT NULL", "needs more than its name: city"),
+        ("id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9) AS ('a') STORED", "name is computed"),
+    ],
+)
+def test_a_parent_whose_row_needs_more_than_the_name_is_refused(target, people: Path, parent: str, words: str):
+    run_sql(target.address, f"CREATE TABLE club ({parent})")
+    with pytest.raises(Problem, match=words):
+        import_of(people, target, "people", request_of("club.name", options=Options(lookup_missing="create")))
+
+
+def test_a_preview_creates_no_names(target, people: Path):
+    options = Options(mode="update", preview=True, lookup_missing="create")
+    with pytest.raises(Problem, match="A preview changes nothing"):
+        import_of(people, target, "people", request_of(options=options))
+
+
+def test_the_right_to_add_names_is_named(target, people: Path):
+    with connect(target.address) as connection:
+        ledger.create(connection)
+    with account_with(target.address, "CREATE, SELECT") as account:
+        name = f"`{account.database}`"
+        for granted in ("people", "millrace_ledger"):
+            run_sql(target.address, f"GRANT INSERT ON {name}.{granted} TO 'only_few'@'127.0.0.1'")
+        request = request_of(options=Options(lookup_missing="create"))
+        with pytest.raises(TargetProblem, match=f"GRANT INSERT ON {name}.`team` TO 'only_few'"):
+            import_of(people, saved_target(account, "few"), "people", request)

@@ -8,6 +8,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, Stopwatch
+from importer.engine.load.outcome import NoticeCount
 from importer.engine.mysql.connection import LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.plan.options import Options
@@ -22,7 +23,7 @@ class ChunkSession:
 
     `fd` is the open source of `chunk_load`. `on_sent(bytes)` is called while bytes leave: the number is how many of the
     chunk's bytes have been read so far. `stopwatch` takes the seconds of each phase. `seal` is the number of the
-    connection's seal, 0 without one.
+    connection's seal, 0 without one. `created` counts the rows of parents that the chunk's texts got.
     """
 
     connection: LoaderConnection
@@ -31,6 +32,7 @@ class ChunkSession:
     on_sent: Callable[[int], None]
     stopwatch: Stopwatch
     seal: int = 0
+    created: tuple[NoticeCount, ...] = ()
 
     @property
     def chunk(self) -> ChunkRange:

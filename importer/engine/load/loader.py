@@ -82,6 +82,7 @@ class Loader:
         # The values of the session's variables for the file's name and the time; None before they are set.
         self._variables: tuple[str, str] | None = None
         self._lookups: tuple[Lookup, ...] = ()
+        self._looked_up: set[tuple[int, bytes]] = set()
         self._stopwatch = Stopwatch()
 
     def __enter__(self) -> "Loader":
@@ -197,6 +198,10 @@ class Loader:
     def _load(self, session: ChunkSession) -> Outcome:
         self._begin(session)
         connection, plan, stopwatch = session.connection, session.plan, session.stopwatch
+        if plan.new_parents:
+            from importer.engine.load.rejects.new_parents import create_parents
+
+            session = replace(session, created=create_parents(session, self._looked_up))
         if plan.staged and plan.staged.numbered:
             staging.number_rows(connection, session.chunk.number)
         if not session.transactional:
@@ -265,16 +270,11 @@ def load_chunk(chunk_load: ChunkLoad, callbacks: LoadCallbacks) -> Outcome:
         return loader.load(chunk_load, callbacks.on_sent)
 
 
-def committed_outcome(chunk_load: ChunkLoad) -> Outcome | None:
-    """The outcome of the attempt that committed the chunk, None if no attempt has.
-
-    Tells whether the chunk is in after a COMMIT that the server did not answer.
-    """
-    return committed_outcomes([chunk_load])[0]
-
-
 def committed_outcomes(chunk_loads: Sequence[ChunkLoad]) -> list[Outcome | None]:
-    """committed_outcome() of each of a job's chunks, by one connection."""
+    """The outcome of the attempt that committed each of a job's chunks, None if no attempt has.
+
+    Tells whether a chunk is in after a COMMIT that the server did not answer.
+    """
     with connect(chunk_loads[0].address) as connection:
         return [
             _existing_outcome(connection, each, {})

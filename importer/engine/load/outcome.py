@@ -90,7 +90,8 @@ class ReasonCount:
 
 @dataclass(frozen=True)
 class NoticeCount:
-    """`values` of a column were stored slightly changed, as the options allow: rounded, or without trailing spaces."""
+    """What the options allow was done for `values` of a column: they were stored rounded or without trailing spaces, or
+    the table of a lookup got them as names."""
 
     code: str
     column: str

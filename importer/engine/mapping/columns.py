@@ -63,6 +63,20 @@ class Lookup:
 
 
 @dataclass(frozen=True)
+class NewParents:
+    """The texts of a field for which the table of its lookup gets rows, if it has none with them.
+
+    `field` is the field's position (from 0), `column` the one that it goes into. `text` is SQL for the text that is
+    looked up, which refers to the field as `raw.text`.
+    """
+
+    field: int
+    column: str
+    text: str
+    lookup: Lookup
+
+
+@dataclass(frozen=True)
 class ColumnMapping:
     """The mapping of one field of the file, by position.
 

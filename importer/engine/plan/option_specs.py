@@ -24,6 +24,7 @@ from importer.engine.units import MIB
 
 MOST_PARALLELISM, AS_PLANNED = 64, "as planned"
 NORMAL, HIGH, LOW = "normal", "high", "low"  # the priorities of an import
+REJECT, CREATE = "reject", "create"  # what becomes of a name that a lookup does not find
 MOST_PARTITIONS = 8192  # the servers' own limit
 
 
@@ -94,6 +95,20 @@ OPTIONS: tuple[OptionSpec, ...] = (
             "last": "In modes upsert, update and sync: of a key that is in the file twice, the last row counts.",
             "skip": "The existing row stays. Chunks load one after another, in the file's order.",
             "replace": "The last row in the file wins. Chunks load one after another.",
+        },
+    ),
+    OptionSpec(
+        "lookup_missing",
+        Choice((REJECT, CREATE)),
+        "--lookup-missing",
+        "Names that are not there",
+        "A row with a name that the table of a lookup does not have cannot be loaded (reject), or that table gets a row"
+        " with the name first (create). Such rows stay, however the import ends, and when it is taken back",
+        group=Group.ERRORS,
+        answers={REJECT: "Like an invalid row", CREATE: "Add the name to its table"},
+        hints={
+            REJECT: "The row stops the import, or is left out, as above.",
+            CREATE: "The table of the names gets a row with the name, which stays, however the import ends.",
         },
     ),
     OptionSpec(

@@ -9,7 +9,7 @@ from importer.engine.mysql.variables.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.variables.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables.variable import parse_values
 from importer.engine.plan.guards import DEFAULT_GUARD, read_guards
-from importer.engine.plan.option_specs import NORMAL, OPTIONS
+from importer.engine.plan.option_specs import CREATE, NORMAL, OPTIONS, REJECT
 from importer.engine.target import write_modes
 from importer.engine.target.write_modes import DELETE, KEEP
 
@@ -36,7 +36,8 @@ class Options:
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
     `max_reject_percent` of the file's rows; without these numbers, up to the larger of DEFAULT_REJECTS rows and
     DEFAULT_REJECT_PERCENT; with ALL_ROWS percent alone, any number. `on_duplicate` "" is "fail", and "last" in the
-    modes that change rows. `key` is that by which a mode that compares finds rows, its name or its columns; "" is the
+    modes that change rows. `lookup_missing` "create" adds a name that a lookup does not find to the table of the names,
+    where its row stays. `key` is that by which a mode that compares finds rows, its name or its columns; "" is the
     primary key, or the only other one. `scope` is the condition of the rows that mode sync may touch, "" for all
     (target/scope.py). `missing` "mark=COLUMN" or "mark=COLUMN:VALUE" marks, "keep" leaves the rows that its file does
     not have. `stop_if` are limits (guards.py) beyond which a mode that compares changes nothing; sync has one of
@@ -63,6 +64,7 @@ class Options:
     max_rejects: int | None = None
     max_reject_percent: float | None = None
     on_duplicate: str = ""
+    lookup_missing: str = REJECT
     key: str = ""
     scope: str = ""
     missing: str = DELETE
@@ -225,6 +227,12 @@ def _check_comparing(options: Options) -> None:
             f"Mode {options.mode} does not compare the file with the table.",
             advice="Preview mode update or sync. With sync and --missing keep, it shows what an upsert changes.",
             option="preview",
+        )
+    if options.preview and options.lookup_missing == CREATE:
+        raise Problem(
+            "A preview changes nothing, so it adds no names to the table of a lookup.",
+            advice="Leave lookup_missing out: the preview then shows the rows with such names as bad rows.",
+            option="lookup_missing",
         )
     if options.mode != "sync":
         if options.missing != DELETE:

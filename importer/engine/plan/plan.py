@@ -5,7 +5,7 @@ from functools import cached_property
 
 from importer.engine.feed.hex_decoder import HexStatement
 from importer.engine.feed.row_numbers import NUMBERS
-from importer.engine.mapping.columns import Lookup
+from importer.engine.mapping.columns import Lookup, NewParents
 from importer.engine.plan.previous_imports import EarlierLoad
 from importer.engine.plan.readback import Readback
 from importer.engine.plan.server_file import ServerFile
@@ -98,6 +98,8 @@ class ImportPlan:
     sources: tuple[str, ...] = ()
     # What each loading session reads first (mapping/lookups.py).
     lookups: tuple[Lookup, ...] = ()
+    # The texts for which parents get rows, before each chunk (load/rejects/new_parents.py).
+    new_parents: tuple[NewParents, ...] = ()
     # If the mode stages: how the rows get from `table` into the target.
     staged: Staged | None = None
     # The most rows of a chunk, None for no limit; the most bytes of the first chunk, 0 for those of the others; the

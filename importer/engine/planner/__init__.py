@@ -7,8 +7,10 @@ load. All of them read one PlanningContext.
 
 from dataclasses import replace
 
-from importer.engine.mapping.columns import check_given, check_mapping
+from importer.engine.mapping.columns import NewParents, check_given, check_mapping
+from importer.engine.mapping.expressions import expression
 from importer.engine.mysql.connection import UTC
+from importer.engine.plan.option_specs import CREATE
 from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner.context import PlanningContext
@@ -43,6 +45,7 @@ from importer.engine.planner.reasons.file_format import file_format_reasons
 from importer.engine.planner.reasons.replication import replication_reasons
 from importer.engine.planner.reasons.table_and_rejects import table_and_reject_reasons
 from importer.engine.planner.reasons.verification import verification_reasons
+from importer.engine.schema.table import Column
 from importer.engine.target import write_modes
 from importer.engine.target.staging import Staged, StagingTable, kept_by, plan_staging
 from importer.engine.validation import ValidationRules
@@ -57,8 +60,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
     method, method_reason = choose_method(context)
     at_once, parallelism_reason = choose_parallelism(context)
     sizes, together = chunk_sizes(context, at_once), transaction_bytes(context, at_once)
-    order, order_reason = choose_order(context)
-    statements = load_statements(context, method)
+    (order, order_reason), statements = choose_order(context), load_statements(context, method)
     readback, left_out = choose_readback(context), left_out_by(context, staged)
     return ImportPlan(
         statements=statements,
@@ -107,6 +109,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
         temporary_changes=add_global_variables(context, index_deferral(context)),
         sources=tuple(sorted({each.source for each in context.staged_fillings} - {"text"})),
         lookups=tuple(dict.fromkeys(each.lookup for each in context.mapping if each.column and each.lookup)),
+        new_parents=_new_parents(context),
         seen=initial_conditions(context),
         server=context.server.identity,
     )
@@ -164,6 +167,18 @@ def _staged(context: PlanningContext) -> Staged | None:
     key = write_modes.kept_key(context.table, context.columns)
     kept = kept_by(context.job, context.table, options.undo)
     return replace(staged, keys=(key.columns,), columns=tuple(context.columns), **kept)
+
+
+def _new_parents(context: PlanningContext) -> tuple[NewParents, ...]:
+    """The fields whose missing names are created, with SQL for the name: cleaned, and by the value list."""
+    if context.options.lookup_missing != CREATE:
+        return ()
+    text = Column("", "text", nullable=True, default=None, auto_increment=False, generated=False)
+    return tuple(
+        NewParents(number, each.column, expression("raw.text", replace(each, lookup=None), text), each.lookup)
+        for number, each in enumerate(context.mapping)
+        if each.column and each.lookup
+    )
 
 
 def _exactness(context: PlanningContext) -> ValidationRules:

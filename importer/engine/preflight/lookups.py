@@ -28,34 +28,32 @@ _PARENTS = (
 
 
 def resolved(
-    connection: Connection, table: Table, mapping: Sequence[ColumnMapping], *, is_new: bool
+    connection: Connection, table: Table, mapping: Sequence[ColumnMapping], *, is_new: bool, creates: bool = False
 ) -> tuple[ColumnMapping, ...]:
-    """The mapping, whose lookups know all that a load needs. `is_new`: the import makes the table.
+    """The mapping, whose lookups know all that a load needs. `is_new`: the import makes the table. `creates`: parents
+    get rows for names that they do not have.
 
     Raises Problem for a lookup that is not possible, and TargetProblem, with the GRANT, if the account may not read the
-    parent.
+    parent, or not insert into it.
     """
     columns = {column.name.lower(): column for column in table.columns}
     return tuple(
-        replace(each, lookup=_resolved(connection, table, column, each.lookup, is_new=is_new))
+        replace(each, lookup=_resolved(connection, table, column, each.lookup, is_new=is_new, creates=creates))
         if each.lookup and (column := columns.get(each.column.lower()))
         else each
         for each in mapping
     )
 
 
-def _resolved(connection: Connection, table: Table, column: Column, lookup: Lookup, *, is_new: bool) -> Lookup:
+def _resolved(
+    connection: Connection, table: Table, column: Column, lookup: Lookup, *, is_new: bool, creates: bool
+) -> Lookup:
     schema = lookup.schema or table.schema
     if is_new:
         raise Problem(
             f"{lookup.words}: a new table references no other one.", advice="Create the table first, then load into it."
         )
-    if lacks_privilege(connection, schema, lookup.table, "SELECT"):
-        raise TargetProblem(
-            f"The account may not read {schema}.{lookup.table}, in which {column.name} is looked up.",
-            where=account(connection),
-            advice=grant_on_table(connection, ["SELECT"], schema, lookup.table),
-        )
+    _check_rights(connection, schema, lookup.table, column, creates=creates)
     parent = read_table(connection, schema, lookup.table)
     if (parent.schema, parent.name) == (table.schema, table.name):
         raise Problem(
@@ -70,6 +68,8 @@ def _resolved(connection: Connection, table: Table, column: Column, lookup: Look
             f"{lookup.words}: {column.name} is {column.type}; only whole numbers are looked up.",
             advice="Load the key itself.",
         )
+    if creates:
+        _check_creation(parent, named, key)
     if (rows := count_rows(connection, parent.schema, parent.name)) > MOST_ROWS:
         raise Problem(
             f"{parent.name} has {rows:,} rows; a lookup reads at most {MOST_ROWS:,}.",
@@ -86,9 +86,40 @@ def _resolved(connection: Connection, table: Table, column: Column, lookup: Look
         str(collation),
         named.charset,
         bool(pads),
-        buckets_for(rows),
+        # A parent that gets rows may have none now.
+        buckets_for(MOST_ROWS if creates else rows),
         parent.schema,
     )
+
+
+def _check_rights(connection: Connection, schema: str, name: str, column: Column, *, creates: bool) -> None:
+    needed = {"SELECT": "read", **({"INSERT": "add rows to"} if creates else {})}
+    if lacking := [right for right in needed if lacks_privilege(connection, schema, name, right)]:
+        raise TargetProblem(
+            f"The account may not {needed[lacking[0]]} {schema}.{name}, in which {column.name} is looked up.",
+            where=account(connection),
+            advice=grant_on_table(connection, lacking, schema, name),
+        )
+
+
+def _check_creation(parent: Table, named: Column, key: str) -> None:
+    """Raise Problem if a row of the parent needs more than the name."""
+    advice = "Leave lookup_missing out, and add the missing rows first."
+    if named.generated:
+        raise Problem(f"{parent.name}: {named.name} is computed, so no row can be created with it.", advice=advice)
+    others = [each for each in parent.columns if each.required and each.name != named.name]
+    # The columns of a primary key have no default that two rows could share.
+    if key_column := next((each for each in others if each.name == key), None):
+        raise Problem(
+            f"{parent.name}: {key_column.name} is no AUTO_INCREMENT column, so a row with a new {named.name} would have"
+            " no number.",
+            advice=advice,
+        )
+    if others:
+        raise Problem(
+            f"A row of {parent.name} needs more than its {named.name}: {', '.join(each.name for each in others)}.",
+            advice=advice,
+        )
 
 
 def lookup_questions(

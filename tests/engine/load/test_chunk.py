@@ -8,7 +8,7 @@ import pytest
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
-from importer.engine.load.loader import committed_outcome, load_chunk
+from importer.engine.load.loader import committed_outcomes, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute
 from tests.engine.loads import Unchecked, given_table, rows_of, run_sql, works
@@ -185,7 +185,7 @@ def test_line_cut_at_commit_is_retryable_and_the_next_attempt_knows(numbers: Chu
     ):
         load_chunk(replace(numbers, address=replace(address, port=port)), LoadCallbacks())
     assert caught.value.retryable
-    found = committed_outcome(numbers)
+    found = committed_outcomes([numbers])[0]
     assert (found is not None) is arrives
     assert found is None or (found.already, found.tally.loaded) == (True, numbers.chunk.rows)
     outcome = load_chunk(replace(numbers, attempt=2), LoadCallbacks())

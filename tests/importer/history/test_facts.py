@@ -25,7 +25,7 @@ NOT_CHOICES = {
     "schema", "table", "table_digest", "fields", "sources", "statements", "plain", "null_word", "no_markers",
     "traced", "as_bytes_ascii_only", "pipe_folder", "server_file", "fed", "reasons", "seen", "updates_per_row",
     "added_columns", "loaded_before", "server", "exactness", "continues_empty",
-    "raw_fields", "lookups", "left_out_by",
+    "raw_fields", "lookups", "new_parents", "left_out_by",
 }  # fmt: skip
 CHOICES = {
     "readback": "verify",

@@ -89,6 +89,7 @@ class RejectLog:
         return Tally(taken - replaced - unchanged, replaced, skipped, rejected, unchanged)
 
     def _notices(self, findings: ServerFindings) -> Iterator[NoticeCount]:
+        yield from self.session.created
         for error, values in self.prescreen.notices.items():
             yield NoticeCount(error.code, error.column, error.reason, values)
         expected = {error.column.lower(): (error, values) for error, values in self.prescreen.noted.items()}

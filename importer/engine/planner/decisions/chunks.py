@@ -1,6 +1,7 @@
 """Decides the size of the chunks and of the transactions that they share."""
 
 from importer.engine.mysql.servers.kinds import SAFEST_CHUNK
+from importer.engine.plan.option_specs import CREATE
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions import network
@@ -75,6 +76,7 @@ def _own_transactions(context: PlanningContext) -> bool:
         or options.on_clash != "fail"
         or options.verify == "full"
         or options.lock_table
+        or options.lookup_missing == CREATE
         or context.numbers_rows
         or not context.rolls_back
     )
