@@ -26,6 +26,9 @@ USUAL = {
 }
 # The field that has the amount of each kind of sample, with the words for that kind.
 SAMPLES = {"rows": "The first rows", "share": "Ranges taken evenly from the whole file"}
+# What comes of several rounds, and of one (importer/engine/tuning/finals.py).
+VERDICT = "The best few run again after these, as often as a verdict needs."
+OVERVIEW = "One gives an overview; two or more can give a verdict."
 # The fields that the page shows only on request.
 MORE = ("most_rows", "target_disk", "disk", "schema", "during_imports")
 
@@ -56,8 +59,7 @@ class AmountsForm(forms.Form):
     repeats = _whole(
         MOST_REPEATS,
         "Rounds that count",
-        "Each has every combination once, after a round that only warms up. From two on, the best few run again, at"
-        " least eight times: a verdict needs five rounds. One round gives an overview only.",
+        "Each has every combination once, after a round that only warms up.",
     )
     minutes = _whole(
         10**5,
@@ -89,6 +91,8 @@ class AmountsForm(forms.Form):
         self._suggested = suggested
         for unused in SAMPLES.keys() - {self.data["sample"]}:
             del self.fields[unused]
+        if not self.has_error("repeats"):
+            self["repeats"].help_text += f" {VERDICT if self.rounds > 1 else OVERVIEW}"
         self.fields["schema"].widget.attrs["placeholder"] = schema
         for name in self.errors:
             self._mark(name)

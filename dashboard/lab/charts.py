@@ -36,10 +36,15 @@ def lab_charts(lab: Lab) -> dict[str, Any]:
         "curves": [
             _chart(name, drawn, verdict=verdict)
             for name in NUMBERS
-            if name in lab.grid.values and (drawn := curves(name, measured))
+            if name in lab.grid.values and (drawn := _bending(curves(name, measured)))
         ],
         "shares": [each for name in lab.grid.values if (each := _shares(name, curves(name, measured)))],
     }
+
+
+def _bending(drawn: list[Curve]) -> list[Curve]:
+    """The curves, unless none has the points to show where it bends: the bars show the same then."""
+    return drawn if any(len(each.points) >= BENDS_FROM for each in drawn) else []
 
 
 def _telling_apart(combinations: Sequence[Settings]) -> list[str]:
@@ -56,7 +61,7 @@ def _bar(lab: Lab, ranked: dict[str, Any], apart: Sequence[str]) -> dict[str, An
     short = words(shown) if len(apart) == 1 else ", ".join(value_words(*each) for each in shown.items())
     return {
         "name": name_of(lab, ranked["settings"]),
-        "short": short or "as planned",
+        "short": short if shown else name_of(lab, ranked["settings"]),
         "median": round(ranked["median"]),
         "low": round(low),
         "high": round(high),

@@ -17,7 +17,7 @@ from django_htmx.http import HttpResponseStopPolling
 from dashboard.jobs.approval import ApprovalCard, decided, why_not
 from dashboard.jobs.option_summary import option_summary
 from dashboard.lab.charts import lab_charts
-from dashboard.lab.experiments import measured_ways, verdicts
+from dashboard.lab.experiments import leading, measured_ways, verdicts
 from dashboard.lab.matrix import matrix_of
 from dashboard.lab.progress import LabProgress, lab_progress
 from importer import lab as labs
@@ -120,11 +120,13 @@ def _progress(pk: int) -> LabProgress:
 def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
     shown = now.lab
     advice = now.outcome["recommendation"]
+    ways = measured_ways(shown, now.outcome["ways"])
     return {
         "lab": shown,
         "progress": now,
         "outcome": now.outcome,
-        "ways": measured_ways(shown, now.outcome["ways"]),
+        "ways": ways,
+        "leading": leading(ways),
         "verdicts": verdicts(shown),
         "matrix": matrix_of(shown, now.trials, now.outcome),
         "advice": advice,

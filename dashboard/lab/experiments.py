@@ -114,7 +114,7 @@ def measured_ways(lab: Lab, measured: Iterable[dict[str, Any]]) -> dict[str, lis
     """The ways of an experiment as its page shows them, by what they have in common: of those one can be the fastest.
 
     `measured`: the ways of importer.lab.outcome(). The figures of the article are those of the report, as far as there
-    is one.
+    is one. Of a run that has ended without it, the fastest way comes first.
     """
     reported = {way["way"]: way for way in (lab.report_json or {}).get("ways", ())}
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -130,7 +130,14 @@ def measured_ways(lab: Lab, measured: Iterable[dict[str, Any]]) -> dict[str, lis
             best["leads"] = True
             for way in rated:
                 way["of_best"] = way["rate"]["median"] / best["rate"]["median"]
+        for group in groups.values():
+            group.sort(key=lambda way: -way["rate"]["median"] if way["rate"] else 0)
     return groups
+
+
+def leading(ways: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any] | None:
+    """The way that measured_ways() found to be the fastest of a run that has ended without a report."""
+    return next((way for group in ways.values() for way in group if way.get("leads")), None)
 
 
 def verdicts(lab: Lab) -> list[tuple[str, int]]:

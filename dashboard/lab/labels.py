@@ -6,12 +6,17 @@ from importer.engine.tuning.grid import WAY, Settings, Value, words
 from importer.lab import whole
 from importer.models import Lab
 
+AS_IT_IS = "table as it is"
 _KEYS = {"keep": "kept on", "defer": "put back after"}
 
 
 def name_of(lab: Lab, settings: Settings) -> str:
-    """A combination of settings in words; the planned combination, which has no settings, by its planned values."""
-    return words(whole(lab, settings))
+    """A combination of settings in words; the planned combination, which has no settings, by its planned values.
+
+    A plan has no partitions: where they alone are tried, the planned combination is the table as it is.
+    """
+    planned = whole(lab, settings)
+    return AS_IT_IS if not planned and [*lab.grid.values] == ["partitions"] else words(planned)
 
 
 def label(name: str) -> str:

@@ -63,7 +63,7 @@ class LoadForm(forms.Form):
         self._offer("source", _files(offered.files))
         self._offer("preset", [("", "None: detect from the file"), *((each.pk, each.name) for each in offered.presets)])
         self._offer("target", [(each.pk, f"{each.name} · {each.database}") for each in offered.targets])
-        if chosen["job"]:  # A closed list cuts a long name.
+        if chosen["job"]:
             self.fields["job"].help_text = f"{_job_in_words(chosen['job'])}: its file, format, columns and options."
         self.fields["source"].help_text = format_html(
             'A new file? <a href="{}">Upload it</a> first; it need not be imported.', reverse("new")
@@ -93,7 +93,8 @@ def _jobs(jobs: Sequence[ImportJob], chosen: ImportJob | None) -> list[tuple[Any
     """The options of the earlier imports, of which the chosen one may be older than those that are offered."""
     known = [*([chosen] if chosen and chosen not in jobs else []), *jobs]
     first = "Choose an import, or a file" if known else "No imports yet"
-    return [("", first), *((each.pk, _job_in_words(each)) for each in known)]
+    # In few words: a closed list cuts more on a phone. The rest is said below it.
+    return [("", first), *((each.pk, f"Import {each.pk}: {each.source.name}") for each in known)]
 
 
 def _job_in_words(job: ImportJob) -> str:

@@ -33,6 +33,8 @@ from importer.worker.hosts import presence
 
 JOBS_SHOWN = 20
 FILES_SHOWN = 50
+# A trial that loads for a shorter time measures mostly its own start.
+LEAST_SECONDS = 1
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,25 @@ class LabPreview:
     expected: lab.LabEstimate | None = None
     problem: Problem | None = None
     cards: list[Card] = field(default_factory=list)
+
+    @property
+    def short_trial(self) -> float | None:
+        """The seconds in which a trial loads the sample, if they are too few to tell settings apart; else None."""
+        expected = self.expected
+        seconds = expected.sample_rows / expected.rate if expected and expected.rate else None
+        return seconds if seconds is not None and seconds < LEAST_SECONDS else None
+
+    @property
+    def untouched(self) -> list[GridSetting]:
+        """The settings of an own mix without a value: they stay as planned."""
+        return [each for each in self.tried if self._is_untouched(each)]
+
+    @property
+    def touched(self) -> list[GridSetting]:
+        return [each for each in self.tried if not self._is_untouched(each)]
+
+    def _is_untouched(self, setting: GridSetting) -> bool:
+        return self.choices.offer.name == OWN and not setting.text and not setting.problem
 
     @property
     def tried(self) -> list[GridSetting]:

@@ -207,7 +207,9 @@ def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
         caveats += (GIVEN_UP[setting] for setting in advice.settings.items() if setting in GIVEN_UP)
         caveats += _about_deferred_keys(lab, advice.settings)
     if "partitions" in lab.grid.values:
-        caveats.append("Only mode create makes a table with partitions: this file changes none of a table that exists.")
+        caveats.append(
+            "Partitions are set when a table is made. An import into a table that exists leaves them as they are."
+        )
         if advice and (number := advice.settings.get("partitions")):
             caveats.append(f"To have {number} of them, change the table first: ALTER TABLE … PARTITIONS {number}.")
     if lab.during_imports:

@@ -266,7 +266,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "--rows-per-statement",
         "Rows per statement",
         "For the INSERT methods: more rows save round trips, up to about 1,000; fewer keep statements small",
-        examples="for INSERT: 100, 1000",
+        examples="100, 1000",
         unset=AS_PLANNED,
     ),
     OptionSpec(
@@ -275,7 +275,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "--parallel",
         "Parallel chunks",
         "How many chunks load at the same time. If more than the server has processors, they only wait for each other",
-        examples="numbers: 1, 2, 4",
+        examples="1, 2, 4",
         unset=AS_PLANNED,
     ),
     OptionSpec(
@@ -284,7 +284,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "--chunk-size",
         "Chunk size, MiB",
         "The most bytes of a chunk, which is counted and, if need be, repeated as one; small ones share transactions",
-        examples="sizes: 256K, 1M, 4M",
+        examples="256K, 1M, 4M",
         unset=AS_PLANNED,
     ),
     OptionSpec(
@@ -293,7 +293,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "--commit-rows",
         "Rows per commit",
         "The most rows of a chunk, and so of a transaction; each commit costs one flush of the log",
-        examples="numbers: 1000, 10000",
+        examples="1000, 10000",
     ),
     OptionSpec(
         "indexes",

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.lab.experiments import compared
+from dashboard.lab.experiments import compared, leading, measured_ways
 from dashboard.lab.progress import lab_progress
 from importer.engine.errors import Problem
 from importer.models import Lab, Target, Trial
@@ -150,3 +150,15 @@ def test_a_lab_of_settings_has_no_report(admin_client):
     lab = reported(silent_target("secret"), eight=1_500.0)
     Lab.objects.filter(pk=lab.pk).update(report_json=None)
     assert admin_client.get(reverse("lab_report", args=[lab.pk])).status_code == 404
+
+
+def test_of_a_run_without_a_report_the_fastest_way_comes_first():
+    lab = Lab(status=Lab.Status.DONE, report_json=None)
+    rates = {"slow": [10.0], "failed": [], "fast": [30.0, 40.0], "middle": [20.0]}
+    ways = measured_ways(lab, [{"way": way, "rates": own} for way, own in rates.items()])
+    assert [way["way"] for way in ways[""]] == ["fast", "middle", "slow", "failed"]
+    first = leading(ways)
+    assert first
+    assert (first["way"], first["rate"]["median"]) == ("fast", 35.0)
+    lab.status = Lab.Status.RUNNING
+    assert leading(measured_ways(lab, [{"way": way, "rates": own} for way, own in rates.items()])) is None

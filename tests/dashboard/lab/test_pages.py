@@ -93,6 +93,23 @@ class TestNew:
         assert f'name="rows" value="{ROWS}"' in text(browser.get(reverse("lab_new"), sent))
         assert 'name="rows" value="123"' in text(browser.get(reverse("lab_new"), sent | {"rows_suggested": "99"}))
 
+    def test_a_sample_that_loads_in_no_time_is_said_to_tell_nothing_apart(self, browser, job):
+        page = text(browser.get(reverse("lab_new"), {"job": job.pk, "rows": "10", "rows_suggested": "99"}))
+        assert re.search(r"A trial loads these rows in about [0-9.]+ (ms|s)\.</strong> That is too short", page)
+
+    def test_the_rounds_say_whether_a_verdict_can_come_of_them(self, browser, job):
+        several, one = (text(browser.get(reverse("lab_new"), {"job": job.pk, "repeats": each})) for each in "31")
+        assert "as often as a verdict needs" in several
+        assert "One gives an overview" not in several
+        assert "One gives an overview" in one
+
+    def test_of_an_own_mix_what_stays_as_planned_folds_away(self, browser, job):
+        sent = {"job": job.pk, "grid": "own", "grid_shown": "own", "set_chunk_bytes": "4K, 1M"}
+        shown, folded = text(browser.get(reverse("lab_new"), sent)).split("more settings</summary>")
+        assert 'name="set_chunk_bytes"' in shown
+        assert 'name="set_unique_checks"' not in shown
+        assert all(f'name="set_{each}"' in folded for each in ("unique_checks", "parallelism", "method"))
+
     def test_the_first_choice_that_finds_something_out_is_chosen_before_somebody_chooses(self, browser, job):
         page = text(browser.get(reverse("lab_new"), {"job": job.pk}))
         assert re.findall(r'name="grid" value="([^"]*)" checked', page) == ["indexes"]
@@ -216,12 +233,8 @@ class TestResult:
         drawn = browser.get(reverse("lab_charts", args=[ended.pk])).json()
         assert [len(bar["runs"]) for bar in drawn["bars"]] == [1] * len(said["ranking"])
         assert ("Middle half of the runs" in page, "Times as fast as planned" in page) == (False, False)
-        sizes = next(each for each in drawn["curves"] if each["setting"] == "chunk_bytes")
-        assert {"4 KiB", "1 MiB"} <= set(sizes["values"])
-        assert {each["name"] for each in sizes["lines"]} <= {"1", "2", "4"}
-        # One round gives no verdict, and so no conclusion.
+        assert drawn["curves"] == [], "the bars show what a line of two points would"
         assert said["recommendation"]["confidence"] == "none"
-        assert {each["says"] for each in drawn["curves"]} == {""}
         listed = text(browser.get(reverse("labs")))
         assert reverse("lab", args=[ended.pk]) in listed
         assert "No verdict: too few rounds" in listed
@@ -269,6 +282,11 @@ class TestResult:
             ended.trials.create(number=number, round=round, combination=combination, **done)
         said = text(browser.get(f"{reverse('new_source', args=[job.source.key])}?lab={ended.pk}"))
         assert ("recommends the plan as it is" if fastest_is_planned else "recommends are filled in</strong>") in said
+
+    def test_three_values_make_a_curve_and_one_round_no_conclusion(self, browser, target, path):
+        ended = to_end(created_lab(target, path, {"chunk_bytes": (4096, 8192, MIB)}, repeats=1))
+        (sizes,) = browser.get(reverse("lab_charts", args=[ended.pk])).json()["curves"]
+        assert ({"4 KiB", "8 KiB", "1 MiB"} <= set(sizes["values"]), sizes["says"]) == (True, "")
 
     def check_preset(self, browser, ended):
         """It is saved as a preset once."""
