@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -54,11 +54,21 @@ def storage(request: HttpRequest) -> HttpResponse:
 def policy(request: HttpRequest) -> HttpResponse:
     """Change the days of one retention policy, or take its change back."""
     try:
-        changed = policies.change(request.POST.get("name", ""), request.POST.get("days", "").strip())
+        changed = policies.change(request.POST.get("name", ""), _days(request.POST))
         messages.success(request, f"{changed.policy.title}: {changed.words}.")
     except Problem as problem:
         messages.error(request, str(problem))
     return redirect("storage")
+
+
+def _days(sent: QueryDict) -> str:
+    """What was entered for a policy: days, "keep" for ever, "" for the default.
+
+    For ever counts unless other days were written than those shown.
+    """
+    days = sent.get("days", "").strip()
+    for_ever = sent.get("unit") == policies.KEEP and days in ("", sent.get("shown"))
+    return policies.KEEP if for_ever else days
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -15,6 +15,7 @@ from django.db.models import Count, Sum
 from importer import queue
 from importer.access import audit
 from importer.engine.errors import NoConnection
+from importer.engine.units import count_of
 from importer.jobs.rejects import storage
 from importer.models import ImportJob, SourceFile
 from importer.sources.room import WRITTEN, existing
@@ -25,12 +26,21 @@ REJECTS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Taken:
-    """The bytes and the number of one kind of thing, None if not known. `about`: what it is, in words."""
+    """The bytes of one kind of thing, and the number of what it consists of (`unit`); None if not known.
+
+    `about`: what it is, in words.
+    """
 
     name: str
     bytes: int | None
     about: str
     count: int | None = None
+    unit: str = "file"
+
+    @property
+    def counted(self) -> str:
+        """The number with its unit."""
+        return "" if self.count is None else count_of(self.count, self.unit)
 
 
 @dataclass(frozen=True)
@@ -79,13 +89,13 @@ def staged() -> list[Taken]:
     kept = ImportJob.objects.filter(status__in=ImportJob.ENDED, staging=ImportJob.Staging.KEPT)
     sizes = [seen["bytes"] for seen in kept.values_list("seen_json", flat=True) if seen]
     about = "of previews and of imports that wait for a decision, on their targets"
-    return [Taken("Staged rows", sum(sizes), about, len(sizes))] if sizes else []
+    return [Taken("Staged rows", sum(sizes), about, len(sizes), "import")] if sizes else []
 
 
 def database() -> list[Taken]:
     """The application's database, its largest tables if the server knows their sizes, and the audit log."""
     whole = _sqlite() if connection.vendor == "sqlite" else _server_tables()
-    return [*whole, Taken("Audit log", None, "events, in the database", audit.count())]
+    return [*whole, Taken("Audit log", None, "in the database", audit.count(), "event")]
 
 
 def memory() -> int | None:

@@ -54,7 +54,7 @@ class TestStorage:
             assert text in html
         assert all(each.title in html for each in policies.POLICIES.values())
         assert reverse("job_delete", args=[job.pk]) in html
-        assert "Each line is saved by its own button" in html
+        assert re.search(r">Rejected rows<.*?>2 files</td>", html, re.DOTALL)
         assert '<span class="text-danger">it does not answer</span>' in html
 
     def test_an_operator_sees_the_own_files_the_largest_first_and_nothing_else(self, client):
@@ -68,6 +68,11 @@ class TestStorage:
         assert "You keep 1,010 bytes" in html
         for text in ("theirs.csv", "Use of disk and memory", "Free on each disk"):
             assert text not in html
+
+    def test_an_upload_under_way_is_stopped_not_deleted(self, client, root):
+        upload(root, "half.csv")
+        SourceFile.objects.update(status=SourceFile.Status.UPLOADING)
+        assert re.search(r'>Stop <span class="visually-hidden">the upload of half.csv</span>', page(client))
 
     def test_a_viewer_has_no_files(self, client):
         client.force_login(viewer("vic"))
@@ -108,9 +113,14 @@ class TestPolicies:
     def test_nothing_entered_takes_the_change_back(self, client, root):
         self.change(client, name="chunks", days="keep")
         page = self.change(client, name="chunks", days="")
-        assert re.search(r'value="90"[^>]*><span id="unit-chunks">days</span>', page)
+        assert re.search(r'id="days-chunks" name="days" value="90"', page)
         assert 'id="source-chunks">the default' in page
-        assert '<span id="unit-chunks"></span>' in self.change(client, name="chunks", days="keep")
+
+    @pytest.mark.parametrize(("days", "shown", "kept"), [("90", "90", None), ("", "90", None), ("12", "90", 12)])
+    def test_for_ever_is_chosen_unless_other_days_are_written(self, client, root, days, shown, kept):
+        page = self.change(client, name="chunks", days=days, shown=shown, unit="keep")
+        assert policies.in_force("chunks").days == kept
+        assert ('<option value="keep" selected>' in page) == (kept is None)
 
     @pytest.mark.parametrize("values", [{"name": "ledger", "days": "29"}, {"name": "chunks", "days": "x"}, {}])
     def test_a_wrong_value_is_refused_with_what_is_possible(self, client, root, values):
