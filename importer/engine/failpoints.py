@@ -20,6 +20,7 @@ POINTS = {
     "chunk.connected": "the connection is open, and its id is recorded",
     "chunk.sealed": "the connection has its seal, which is recorded; table and ledger are as planned",
     "chunk.checked": "the transaction of the chunk has not begun",
+    "parents.inserted": "names of the chunk are added to the table of a lookup; the COMMIT is not sent",
     "chunk.entered": "the ledger row is inserted, and no row is sent",
     "chunk.sent": "LOAD DATA has ended; its counts are not checked",
     "chunk.counted": "the counts and the digest agree",

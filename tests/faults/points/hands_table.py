@@ -87,7 +87,7 @@ LEFT_OUT = {
         *("scan.recorded", "copy.written", "copy.renamed", "chunk.claimed", "chunk.connected"),
         *("stage.claimed", "stage.connected", "keys.planned", "keys.noted", "keys.dropped"),
     ),
-    "as between two chunks (`chunk.committed`)": ("chunk.checked",),
+    "as between two chunks (`chunk.committed`)": ("chunk.checked", "parents.inserted"),
     "in a transaction, as `chunk.seen` or `merge.entered`": (
         *("chunk.sent", "chunk.counted", "rejects.complete", "rejects.written", "group.entered", "group.seen"),
         *("merge.inserted", "change.compared", "change.removed", "change.updated"),

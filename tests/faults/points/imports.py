@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from django.conf import settings
 
 from importer.engine.load import ledger
+from importer.engine.mapping.columns import FieldOverride, Lookup
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.indexes import show_create
@@ -58,7 +59,8 @@ def _lines(rows: list[Row]) -> list[str]:
 class Kind:
     """A kind of import: its file, its options for the two tables, and the tables' keys.
 
-    `rows` are those of the file that are accepted, `old` those that the tables have before.
+    `rows` are those of the file that are accepted, `old` those that the tables have before. `naming`: the parents of p
+    have no rows, and get them by name.
     """
 
     file: str
@@ -67,6 +69,7 @@ class Kind:
     keys: str = ""
     rows: list[Row] = field(default_factory=lambda: ROWS)
     old: list[Row] = field(default_factory=list)
+    naming: bool = False
 
     def expected(self, options: Options) -> list[Row]:
         """The rows of the table at the end."""
@@ -91,6 +94,7 @@ KINDS = {
     "alone": Kind("rows", *_options(**SMALL)),
     "together": Kind("rows", *_options(chunk_bytes=4096)),
     "packed": Kind("packed", *_options(**SMALL)),
+    "naming": Kind("rows", *_options(**SMALL, lookup_missing="create"), naming=True),
     "rejecting": Kind("bad", *_options(**SMALL, on_error="reject"), rows=[row for row in ROWS if row[0] not in BAD]),
     "merging": Kind("rows", *MERGING, old=OLD),
     "syncing": Kind("rows", *SYNCING, keys="UNIQUE KEY n (n)", old=MOSTLY),
@@ -125,13 +129,17 @@ class Disturbed(Protocol):
 
 @dataclass
 class Import:
-    """One import, and what its table must have at the end: `rows`, and in its backup `backup`."""
+    """One import, and what its table must have at the end: `rows`, and in its backup `backup`.
+
+    With a `parent`, it has the values of p as names, each once.
+    """
 
     prepared: PreparedImport
     address: Address
     rows: list[Row]
     backup: list[Row] = field(default_factory=list)
     structure: str = ""
+    parent: str = ""
     job: ImportJob | None = None
 
     def start(self) -> ImportJob:
@@ -151,7 +159,7 @@ class Import:
         assert set(job.chunks.values_list("status", "lease")) == {(Chunk.Status.LOADED, None)}
         assert (job.step, job.step_lease, job.unrestored, job.table_claim) == ("", None, False, None)
         with connect(self.address) as connection:
-            assert contents(self.address, job.table_name) == self.rows
+            assert contents(self.address, job.table_name, self.parent) == self.rows
             assert ledger.rows_by_chunk(connection, str(job.key)) == planned_rows(job)
             assert temporary_changes.list_records(connection) == []
             assert show_create(connection, self.address.database, job.table_name) == self.structure
@@ -216,12 +224,14 @@ def made(address: Address, through: Address, kind: Kind, files: Mapping[str, Pat
     imports = []
     for table, options in (("keyed", kind.keyed), ("unkeyed", kind.unkeyed)):
         _create(address, table, kind)
-        request = ImportRequest(options=options)
+        parent = f"parent_{table}" if kind.naming else ""
+        looked_up = [FieldOverride("p", "p", lookup=Lookup.of(f"{parent}.name"))] if parent else []
+        request = ImportRequest(overrides=looked_up, options=options)
         prepared = prepare(uploads.register(files[kind.file]), target, table, request)
         with connect(address) as connection:
             structure = show_create(connection, address.database, table)
         backup = kind.old if options.mode == "replace" else []
-        imports.append(Import(prepared, address, kind.expected(options), backup, structure))
+        imports.append(Import(prepared, address, kind.expected(options), backup, structure, parent))
     return Imports(address, imports)
 
 
@@ -229,18 +239,24 @@ def _create(address: Address, table: str, kind: Kind) -> None:
     keys = [*(["PRIMARY KEY (n)"] if table == "keyed" else []), *([kind.keys.format(table)] if kind.keys else [])]
     with connect(address) as connection:
         # A parent for each: while one table is altered, the other one's parent is not locked.
-        execute(connection, f"CREATE TABLE parent_{table} (id INT PRIMARY KEY)")
-        execute(connection, f"INSERT INTO parent_{table} VALUES (0), (1), (2)")
+        numbered = "AUTO_INCREMENT" if kind.naming else ""
+        execute(connection, f"CREATE TABLE parent_{table} (id INT {numbered} PRIMARY KEY, name VARCHAR(9))")
+        if not kind.naming:
+            execute(connection, f"INSERT INTO parent_{table} (id) VALUES (0), (1), (2)")
         execute(connection, f"CREATE TABLE {table} ({', '.join([COLUMNS, *keys])}) CHARACTER SET utf8mb4")
         for first in range(0, len(kind.old), 1000):
             values = ", ".join(str(row) for row in kind.old[first : first + 1000])
             execute(connection, f"INSERT INTO {table} VALUES {values}")
 
 
-def contents(address: Address, table: str) -> list[Row]:
-    """All rows of the table, sorted."""
+def contents(address: Address, table: str, parent: str = "") -> list[Row]:
+    """All rows of the table, sorted; with a parent, the names of p for p, which may be there twice."""
+    sql = f"SELECT n, word, amount, p FROM {table}"
+    if parent:
+        sql = f"SELECT n, word, amount, CAST(name AS SIGNED) FROM {table}, {parent} WHERE name = (SELECT name FROM"
+        sql += f" {parent} AS own WHERE own.id = p)"
     with connect(address) as connection:
-        return sorted(fetch_all(connection, f"SELECT n, word, amount, p FROM {table}"))
+        return sorted(fetch_all(connection, sql))
 
 
 def check_tables(address: Address, backups: set[str]) -> None:

@@ -20,6 +20,7 @@ REACHED_BY = {
     "scan": "alone",
     "copy": "packed",
     "chunk": "alone",
+    "parents": "naming",
     "rejects": "rejecting",
     "group": "together",
     "stage": "merging",
@@ -50,7 +51,7 @@ REASONS = {NO_CONNECTION: "a", NO_TARGET: "b", NEXT_IS_NO_COMMIT: "c", NO_WORKER
 UNCONNECTED = ("chunk.claimed", "stage.claimed", "stage.finished", "stage.dropped", "backup.claimed")
 BEFORE_COMMIT = (
     *("chunk.seen", "group.seen", "rejects.written", "merge.inserted", "swap.counted", "backup.connected"),
-    "undo.changed",
+    *("undo.changed", "parents.inserted"),
 )
 BEFORE_MUCH_IS_WRITTEN = ("chunk.entered", "merge.entered")
 
@@ -59,6 +60,7 @@ SAMPLE = {
     "copy.written": "child killed",
     "chunk.claimed": "child killed",
     "chunk.connected": "worker killed",
+    "parents.inserted": "frozen",
     "chunk.entered": "target full",
     "chunk.sent": "server killed",
     "chunk.counted": "cut",

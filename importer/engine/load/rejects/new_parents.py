@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import MySQLdb
 
+from importer.engine import failpoints
 from importer.engine.errors import SourceProblem
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.load.chunk_session import ChunkSession
@@ -76,6 +77,7 @@ def _create(connection: Connection, parents: NewParents, found: Sequence[bytes])
     # A parent need not have a unique key: two sessions would each add the name.
     fetch_row(connection, f"SELECT GET_LOCK('{lock}', {LONGEST_WAIT})")
     count = sum(_insert(connection, parents, some) for some in _batches(found))
+    failpoints.reach("parents.inserted")
     execute(connection, "COMMIT")
     fetch_row(connection, f"SELECT RELEASE_LOCK('{lock}')")
     return count
