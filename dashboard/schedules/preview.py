@@ -33,6 +33,7 @@ class When:
 class Files:
     """The first matching files and their number, or the problem. `total` is None if nothing was searched.
 
+    `connection`: whether one is chosen.
     `known`: by name, what the import that the schedule is made from has to do with a file.
     """
 
@@ -40,6 +41,7 @@ class Files:
     total: int | None = None
     problem: Problem | None = None
     known: dict[str, str] = field(default_factory=dict)
+    connection: bool = True
 
     @property
     def more(self) -> int:
@@ -71,7 +73,7 @@ def files(entered: Mapping[str, str], job: ImportJob | None = None) -> Files:
     chosen, pattern = entered_number(entered.get("connection", "")), entered.get("pattern", "").strip()
     connection_row = seen(SourceConnection.objects.filter(pk=chosen)).first() if chosen else None
     if not connection_row or not pattern:
-        return Files()
+        return Files(connection=bool(connection_row))
     try:
         require(Level.LOAD, connection_row)  # To look at a connection is to see its name.
         zone = zone_named(entered.get("zone", "").strip())

@@ -6,7 +6,7 @@ from typing import Any, cast
 import xxhash
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
-from django.db.models import BigIntegerField, Exists, Expression, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models import BigIntegerField, Exists, Expression, F, FloatField, OuterRef, QuerySet, Subquery, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce, NullIf
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +22,7 @@ from importer.access.policy import seen
 from importer.engine.mysql.sign_in import reasons
 from importer.history.read import column
 from importer.models import ImportJob, SavedFilter, Target
-from importer.models.job import ROWS_IN_TABLE
+from importer.models.job import COMMITTED_ROWS, ROWS_IN_TABLE
 from importer.models.outcomes import HELD_UP, PREVIEWED, words_of
 from importer.models.outcomes.sequels import after, sequels
 from importer.worker.hosts.installation import state
@@ -35,7 +35,11 @@ COMPUTED: dict[str, F | Expression | Subquery] = {
     "size": F("source__size"),
     "target_name": F("target__name"),
     "rows": ROWS_IN_TABLE,
-    # No database divides by 0, and no bytes have no rate.
+    # No database divides by 0, and no rows and no bytes have no rate. What has not succeeded keeps none of its rows.
+    "rate": Coalesce(
+        F("rows_per_second"),
+        Cast(NullIf(COMMITTED_ROWS, Value(0)), FloatField()) / NullIf(F("loading_seconds"), Value(0.0)),
+    ),
     "throughput": NullIf(F("committed_bytes"), Value(0)) / NullIf(F("loading_seconds"), Value(0.0)),
     "seconds": F("total_seconds"),
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
@@ -57,7 +61,6 @@ FIELDS = (
     "restored_at",
     "previewed_at",
     "balanced",
-    "rows_per_second",
     "committed_bytes",
     "plain_size",
     "data_offset",
@@ -72,7 +75,7 @@ SORTS: dict[str, Any] = {
     "target": COMPUTED["target_name"],
     "status": F("status"),
     "rows": COMPUTED["rows"],
-    "rate": F("rows_per_second"),
+    "rate": COMPUTED["rate"],
     "throughput": COMPUTED["throughput"],
     "seconds": COMPUTED["seconds"],
     "parallelism": F("parallelism"),

@@ -300,3 +300,14 @@ class TestMany:
         assert len(seen) == len(set(seen)) == 3 * PAGE_ROWS
         page = browser.get(reverse("jobs"), {"page": 20}).content.decode()
         assert re.search(r"951 to 1,000 of 1,000", page)
+
+
+def test_what_has_not_succeeded_has_the_rate_of_its_page(browser):
+    for status, rows in ((Status.FAILED, 671), (Status.CANCELLED, 50), (Status.FAILED, 0)):
+        timed(2, loaded_rows=rows, rows_per_second=None)
+        ImportJob.objects.filter(pk=ImportJob.objects.latest("pk").pk).update(status=status, loading_seconds=0.5)
+    timed(2, loaded_rows=100, rows_per_second=200)
+    by_rate = browser.get(reverse("jobs"), {"sort": "-rate"}).context["jobs"]
+    assert [each["rate"] for each in by_rate] == [1342, 200, 100, None]
+    shown = browser.get(reverse("jobs")).text
+    assert "1.34k<span" in shown

@@ -105,7 +105,7 @@ def test_a_retry_hours_later_has_the_rate_of_its_attempts_everywhere(
         report["seconds"][name] for name in ("load", "total", "scan", "verify")
     ]
     (row,) = listed([job.pk])
-    assert (row["rows_per_second"], row["seconds"]) == (job.rows_per_second, report["seconds"]["total"])
+    assert (row["rate"], row["seconds"]) == (job.rows_per_second, report["seconds"]["total"])
     assert payload_of(Event.RECOVERED, "", job, None, None)["job"]["rows_per_second"] == facts["rows_per_second"]
     said = history(job, "file_bytes", "rows_per_second", "parallelism", "rows")
     for page in (reverse("jobs"), reverse("job", args=[job.pk])):

@@ -154,6 +154,12 @@ class TestPreview:
     def test_half_of_a_form_is_no_problem(self, browser):
         shown = browser.get(reverse("schedule_preview"), {"trigger": "cron", "cron": ""}).content.decode()
         assert "Not chosen yet." in shown
+        assert "Choose a connection." in shown
+
+    def test_with_a_connection_only_the_files_are_asked_for(self, browser, connection):
+        shown = browser.get(reverse("schedule_preview"), values(connection, pattern="")).content.decode()
+        assert "Enter which files." in shown
+        assert "Choose a connection" not in shown
 
     def test_what_is_wrong_is_said(self, browser, connection):
         shown = browser.get(reverse("schedule_preview"), values(connection, cron="x", pattern="../*")).content.decode()
