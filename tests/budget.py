@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # Files of Millrace that a load of three rows by command executes.
-MOST_FILES = 490
+MOST_FILES = 489
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_893),
-    Part("importer/engine", (".py",), 44_742),
+    Part("importer/engine", (".py",), 44_740),
     Part("importer/engine", (".c", ".h"), 2_578),
     Part("importer", (".py",), 43_726, without=("importer/engine",)),
     Part("dashboard", (".py",), 21_651),

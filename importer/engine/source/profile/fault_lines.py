@@ -1,7 +1,6 @@
 """The lines of a sample around the byte that keeps it from being read, so that a page can show the place."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from importer.engine.errors import SourceProblem
@@ -29,17 +28,12 @@ class ShownLine:
     cut: tuple[bool, bool] = (False, False)
 
 
-@contextmanager
-def showing_lines(sample: SourceSample, dialect: Dialect) -> Iterator[None]:
-    """Add to a SourceProblem the dialect of the reading and the lines around its byte."""
-    try:
-        yield
-    except SourceProblem as problem:
-        problem.dialect = dialect
-        if problem.at is not None:
-            data = read_at(sample.fd, min(sample.readable, problem.at + 4 * SHOWN), 0)
-            problem.lines = tuple(lines_around(data, problem.at, dialect))
-        raise
+def show_lines(problem: SourceProblem, sample: SourceSample, dialect: Dialect) -> None:
+    """Add to the problem the dialect in which the sample was read, and the lines around its byte."""
+    problem.dialect = dialect
+    if problem.at is not None:
+        data = read_at(sample.fd, min(sample.readable, problem.at + 4 * SHOWN), 0)
+        problem.lines = tuple(lines_around(data, problem.at, dialect))
 
 
 def lines_around(data: bytes, at: int, dialect: Dialect) -> Iterator[ShownLine]:

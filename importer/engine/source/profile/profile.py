@@ -22,7 +22,6 @@ from importer.engine.source.formats.choice import MEMBER, Part
 from importer.engine.source.profile.converted_layout import ConvertedLayout, converted_layout
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
-from importer.engine.source.profile.fault_lines import showing_lines
 from importer.engine.source.profile.header import is_like
 from importer.engine.source.profile.layout.odd_headers import fitted_header
 from importer.engine.source.profile.plain import names_first
@@ -249,8 +248,13 @@ def _profile(
     )
     dialect = replace(sniffed.dialect, **{**known, "encoding": detected.encoding, "odd_bytes": detected.odd})
     start += skipped_bytes(begin[start:], dialect)
-    with showing_lines(sample, dialect):
+    try:
         dialect, first, data = _records(sample, begin, dialect, start)
+    except SourceProblem as problem:
+        from importer.engine.source.profile.fault_lines import show_lines  # Few loads need it.
+
+        show_lines(problem, sample, dialect)
+        raise
     if first or data:
         require_a_table(first or data[0], dialect)
     if not data and not sample.whole:
