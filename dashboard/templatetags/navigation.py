@@ -7,7 +7,6 @@ from django import template
 from django.http import HttpRequest
 from django.template import Context
 
-from importer.access.acting import Somebody
 from importer.access.policy import role_of
 from importer.models import Role
 
@@ -70,19 +69,19 @@ def navigation(context: Context) -> dict[str, Any]:
     if request is None:
         return {}
     url_name = request.resolver_match.url_name or "" if request.resolver_match else ""
-    managed = _links(MANAGED, request.user, url_name)
+    role = role_of(request.user)
+    managed = _links(MANAGED, role, url_name)
     return {
-        "main": _links(MAIN, request.user, url_name),
+        "main": _links(MAIN, role, url_name),
         "managed": managed,
         "importing": NEW_IMPORT.is_current(url_name),
         "managing": any(each.current for each in managed),
     }
 
 
-def _links(places: tuple[Place, ...], user: Somebody, url_name: str) -> list[Link]:
-    return [Link(each, each.is_current(url_name)) for each in places if _is_for(each.who, user)]
+def _links(places: tuple[Place, ...], role: Role, url_name: str) -> list[Link]:
+    return [Link(each, each.is_current(url_name)) for each in places if _is_for(each.who, role)]
 
 
-def _is_for(who: str, user: Somebody) -> bool:
-    role = role_of(user)
+def _is_for(who: str, role: Role) -> bool:
     return who == "everybody" or role is Role.ADMIN or (who == "operators" and role is Role.OPERATOR)
