@@ -102,7 +102,13 @@ def statements_of(plan: ImportPlan, options: Options, chunk: ChunkRange) -> Chun
         quickest = unhexed.statement
     replacing = plan.ordered and options.on_clash == "replace"
     whole = _fitting(plan.statements, chunk) if plan.statements.server_file else ""
-    return ChunkStatements(quickest or plain, statements.traced, replacing, plain, whole)
+    sent: tuple[str, ...] = (quickest or plain, statements.traced, plain, whole)
+    if plan.lookups:
+        from importer.engine.mapping.lookups import expanded
+
+        sent = tuple(map(expanded, sent))
+    first, traced, as_they_are, whole = sent
+    return ChunkStatements(first, traced, replacing, as_they_are, whole)
 
 
 def _fitting(statements: LoadStatements, chunk: ChunkRange) -> str:

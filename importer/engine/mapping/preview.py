@@ -72,9 +72,10 @@ def _by_server(
         for at, row in enumerate(rows)
     )
     if lookups := [each for number in converted if (each := mapping[number].lookup)]:
-        from importer.engine.mapping.lookups import set_lookups
+        from importer.engine.mapping.lookups import expanded, set_lookups
 
         set_lookups(connection, lookups)
+        values = expanded(values)
     # The sql_mode of a loader's session.
     execute(connection, "SET SESSION sql_mode = %s", (SQL_MODE,))
     answers = fetch_all(connection, f"SELECT {values} FROM ({' UNION ALL '.join(lines)}) AS texts ORDER BY texts.place")

@@ -101,14 +101,14 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "lookup_missing",
         Choice((REJECT, CREATE)),
         "--lookup-missing",
-        "Names that are not there",
+        "Unknown names",
         "A row with a name that the table of a lookup does not have cannot be loaded (reject), or that table gets a row"
         " with the name first (create). Such rows stay, however the import ends, and when it is taken back",
         group=Group.ERRORS,
         answers={REJECT: "Like an invalid row", CREATE: "Add the name to its table"},
         hints={
-            REJECT: "The row stops the import, or is left out, as above.",
-            CREATE: "The table of the names gets a row with the name, which stays, however the import ends.",
+            REJECT: "Where a column looks names up: the row stops the import, or is left out, as above.",
+            CREATE: "Where a column looks names up: their table gets a row with the name, and keeps it.",
         },
     ),
     OptionSpec(

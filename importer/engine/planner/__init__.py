@@ -10,9 +10,10 @@ from dataclasses import replace
 from importer.engine.mapping.columns import NewParents, check_given, check_mapping
 from importer.engine.mapping.expressions import expression
 from importer.engine.mysql.connection import UTC
+from importer.engine.plan.methods import Method
 from importer.engine.plan.option_specs import CREATE
 from importer.engine.plan.options import check_options
-from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.chunks import chunk_rows, chunk_sizes, chunks_reason, transaction_bytes
 from importer.engine.planner.decisions.global_settings import (
@@ -26,7 +27,12 @@ from importer.engine.planner.decisions.index_deferral import (
     index_reasons,
     keys_deferred_in_staging,
 )
-from importer.engine.planner.decisions.load_statements import load_statements, statement_reasons, with_raw_fields
+from importer.engine.planner.decisions.load_statements import (
+    load_statements,
+    statement_reasons,
+    with_fitting_lookups,
+    with_raw_fields,
+)
 from importer.engine.planner.decisions.method import choose_method
 from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.readback import choose_readback
@@ -57,7 +63,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
     """The plan for the context's file and table. Raises Problem, with advice, if the import is not possible."""
     context = _checked(with_raw_fields(_as_loaded(context)))
     staged = _staged(context)
-    method, method_reason = choose_method(context)
+    context, method, method_reason = _with_method(context)
     at_once, parallelism_reason = choose_parallelism(context)
     sizes, together = chunk_sizes(context, at_once), transaction_bytes(context, at_once)
     (order, order_reason), statements = choose_order(context), load_statements(context, method)
@@ -118,6 +124,11 @@ def make_plan(context: PlanningContext) -> ImportPlan:
 def _as_loaded(context: PlanningContext) -> PlanningContext:
     """The context with the server's variables during the load."""
     return replace(context, server=with_requested_variables(context.server, context.options))
+
+
+def _with_method(context: PlanningContext) -> tuple[PlanningContext, Method, Reason]:
+    method, reason = choose_method(context)
+    return with_fitting_lookups(context, method), method, reason
 
 
 def _checked(context: PlanningContext) -> PlanningContext:

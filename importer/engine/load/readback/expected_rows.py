@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from importer.engine.load.readback.row_keys import key_of, literals_of
+from importer.engine.mapping.lookups import expanded
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.quoting import quote_bytes, quote_name, quote_table
 from importer.engine.plan.readback import ComparedColumn, Readback
@@ -57,7 +58,7 @@ def _transform(connection: Connection, columns: list[ComparedColumn], rows: list
         f"SELECT {at} AS place, " + ", ".join(f"{quote_bytes(row[number])} AS f{number}" for number in numbers)
         for at, row in enumerate(rows)
     )
-    selected = ", ".join(each.expression for each in columns)
+    selected = expanded(", ".join(each.expression for each in columns))
     sql = f"SELECT {selected} FROM ({' UNION ALL '.join(lines)}) AS said ORDER BY said.place"
     return list(fetch_bytes(connection, sql))
 

@@ -17,6 +17,23 @@ from importer.engine.source.encodings import EncodingKind
 from importer.engine.target.staging import NUMBERING
 
 
+def with_fitting_lookups(context: PlanningContext, method: Method) -> PlanningContext:
+    """The context whose lookups have no more variables than fit into each row of the method's statements."""
+    if not (method.inserts and any(each.lookup for each in context.mapping)):
+        return context
+    from importer.engine.mapping.lookups import AT_MOST_BY_ROW
+
+    return replace(
+        context,
+        mapping=tuple(
+            replace(each, lookup=replace(each.lookup, buckets=min(each.lookup.buckets, AT_MOST_BY_ROW)))
+            if each.lookup
+            else each
+            for each in context.mapping
+        ),
+    )
+
+
 def with_raw_fields(context: PlanningContext) -> PlanningContext:
     """The context, whose dialect has the raw fields.
 
