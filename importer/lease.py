@@ -40,6 +40,11 @@ def backoff_seconds(failures: int) -> int:
     return delay
 
 
+def is_overdue(due: datetime | None) -> bool:
+    """Whether what was to begin by itself at `due` has not, for a minute: no process works on it."""
+    return bool(due and due < timezone.now() - timedelta(minutes=1))
+
+
 def longest_lease() -> timedelta:
     """How far ahead the end of a lease may lie: of one that is claimed or renewed now, or postponed for longest."""
     return timedelta(seconds=max(settings.LEASE_SECONDS, LONGEST_BACKOFF))

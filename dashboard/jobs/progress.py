@@ -168,8 +168,8 @@ class Progress:
         """The part of the token that covers heading and buttons."""
         asked = self.job.approval_asked_at is not None
         kept = f"{self.job.kept_table}.{self.job.undo_asked}.{self.job.restored_at is not None}"
-        attempt = f"{self.job.status}.{self.job.attempts}"
-        return f"{attempt}.{asked}.{self.job.parallelism}.{kept}.{self.job.staging}.{self.job.held_up}"
+        attempt, held_up = f"{self.job.status}.{self.job.attempts}", f"{self.job.held_up}.{self.job.overdue}"
+        return f"{attempt}.{asked}.{self.job.parallelism}.{kept}.{self.job.staging}.{held_up}"
 
     @property
     def rejects_state(self) -> str:

@@ -1,12 +1,12 @@
 """A schedule, which imports files on its own; its runs, and the files that these discovered."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
-from django.utils import timezone
 
+from importer.lease import is_overdue
 from importer.models.checked_save import Named
 from importer.models.job import ImportJob
 from importer.models.recipe import ImportRecipe, WithStarters
@@ -119,9 +119,8 @@ class Schedule(Named, ImportRecipe, WithStarters):
 
     @property
     def overdue(self) -> bool:
-        """Whether its next run should have begun a minute ago or earlier: no process works on schedules."""
-        late = timezone.now() - timedelta(minutes=1)
-        return self.trigger != self.Trigger.ARRIVAL and bool(self.next_due_at and self.next_due_at < late)
+        """Whether its next run, or look for files, should have begun: no process works on schedules."""
+        return not self.paused and is_overdue(self.next_due_at)
 
 
 class ScheduleRun(models.Model):
@@ -218,6 +217,11 @@ class ScheduleRun(models.Model):
     @property
     def ended(self) -> bool:
         return self.status in self.ENDED
+
+    @property
+    def overdue(self) -> bool:
+        """Whether its next attempt should have begun: no process works on schedules."""
+        return is_overdue(self.retry_at)
 
     @property
     def late(self) -> bool:

@@ -71,6 +71,11 @@ class TemporaryChanges:
         return " and ".join(f"{count} {one if count == 1 else many}" for count, one, many in counted if count)
 
     @property
+    def names(self) -> str:
+        """The names of the changes, in the order of `description`."""
+        return ", ".join((*(each.name for each in (*self.keys, *self.foreign_keys)), *self.variables))
+
+    @property
     def restore_sql(self) -> tuple[str, ...]:
         """The statements that restore keys and foreign keys, also for a manual restore."""
         keys = [indexes.add_statement(self.schema, self.table, self.keys)] if self.keys else []

@@ -97,7 +97,7 @@ def _not_put_back(job: ImportJob) -> NotPutBack:
         by_hand.append(global_settings.restore_query(job.target.database, str(job.key)))
     sql = " ".join(f"{statement};" for statement in by_hand)
     return NotPutBack(
-        f"{rows} {missing.description} could not be put back{_named(missing)}: {reason}.",
+        f"{rows} {missing.description} could not be put back ({missing.names}): {reason}.",
         where=f"{missing.schema}.{missing.table}",
         advice=f"Remove the obstacle, then retry the import, or run millrace target restore {job.target.name}."
         f" By hand: {sql}",
@@ -113,8 +113,3 @@ def put_back_variables(job: ImportJob) -> None:
         with connect(job.target.address) as connection:
             global_settings.restore(connection, str(job.key))
             temporary_changes.delete_record(connection, str(job.key))
-
-
-def _named(missing: temporary_changes.TemporaryChanges) -> str:
-    names = [*(each.name for each in (*missing.keys, *missing.foreign_keys)), *missing.variables]
-    return f" ({', '.join(names)})" if names else ""

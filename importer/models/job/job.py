@@ -1,6 +1,7 @@
 """An import job: one file into one table, with request, plan and progress."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,6 +24,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.stored import from_json
 from importer.engine.target import write_modes
 from importer.engine.target.temporary_changes import TemporaryChanges
+from importer.lease import backoff_seconds, is_overdue
 from importer.models.job.lifetimes import (
     LoadedRows,
     PresentAttempt,
@@ -100,6 +102,23 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
     @property
     def held_up(self) -> bool:
         return self.is_held_up(self.status, self.obstacle)
+
+    @property
+    def next_try(self) -> datetime | None:
+        """When what was refused is tried again; None while it is being tried."""
+        return self.step_lease if self.held_up and self.step == self.Step.RESTORE_QUEUED else None
+
+    @property
+    def last_try(self) -> datetime | None:
+        """When it was refused last, which the pause until `next_try` tells; None if somebody has cut that short."""
+        if not (self.next_try and self.step_failures):
+            return None
+        return self.next_try - timedelta(seconds=backoff_seconds(self.step_failures - 1))
+
+    @property
+    def overdue(self) -> bool:
+        """Whether its next try should have begun: no process works on it."""
+        return is_overdue(self.next_try)
 
     @property
     def ended(self) -> bool:

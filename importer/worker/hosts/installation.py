@@ -46,6 +46,11 @@ class State:
             return "No worker is running"
         return f"No worker serves {', '.join(self.idle_queues)}" if self.idle_queues else ""
 
+    @property
+    def stopped(self) -> str:
+        """Why what is overdue has not begun, as the start of a sentence; known only if something is."""
+        return self.cause or "The scheduler is not running"
+
     def serves(self, queue: str) -> bool:
         """Whether a worker takes messages of this queue."""
         return bool(self.workers) and queue not in self.idle_queues

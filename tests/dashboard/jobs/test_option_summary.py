@@ -2,10 +2,13 @@
 
 import re
 from dataclasses import asdict
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from dashboard.jobs.progress import progress
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.schema.alter_table import DdlProgress
@@ -13,11 +16,19 @@ from importer.engine.schema.indexes import ForeignKey, KeyDefinition
 from importer.engine.stored import to_json
 from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import TemporaryChanges
-from importer.models import ImportJob
+from importer.models import ImportJob, Target
 from importer.worker import live_progress
 from tests.dashboard.job_data import Status, make_job, page
+from tests.stack import announce_workers
 
 pytestmark = pytest.mark.django_db
+
+
+def tries(browser, job):
+    """What the page says of the tries to put back what was refused."""
+    return page(browser, job).split('id="job-tries">')[1].split("</p>")[0]
+
+
 ENDS = (Status.LOADING, Status.SUCCEEDED, Status.FAILED)
 
 
@@ -61,10 +72,29 @@ class TestArrangement:
         assert "Make room." in html
         assert html.index("Make room.") < html.index('id="job-headline"'), "the cause comes before the figures"
         assert "Time left" not in html, "nothing is left to load"
-        assert "It is also retried by itself" in html
-        assert "This page then shows the SQL that brings back 1 index." in html
-        assert "millrace job run" in html
+        assert "Retry as soon as that is mended." in html
+        assert "This page then shows the SQL that brings back 1 index (by_name)." in html
         assert "End the import without 1 index? Its page will have the SQL that brings them back." in html
+
+    def test_a_retry_by_itself_is_promised_only_while_something_can_do_it(self, browser, redis):
+        obstacle = Problem("The disk is full.", advice="Make room.").as_json()
+        waiting = {"obstacle": obstacle, "changes": "made", "step": "restore queued", "step_failures": 3}
+        at = timezone.now() + timedelta(seconds=10)
+        job = self.job(Status.INDEXING, step_lease=at, **waiting)
+        alone = f"nothing retries it until that is mended, except <code>millrace job run {job.pk}"
+        assert f"No worker is running: {alone}" in tries(browser, job)
+        announce_workers()
+        assert f"{at:%H:%M:%S}</time>." in tries(browser, job)
+        assert "It is retried by itself, next" in tries(browser, job)
+        # Its third try was followed by a pause of four seconds.
+        assert f'Last tried <time datetime="{at - timedelta(seconds=4):%Y-%m-%dT%H:%M:%S}' in tries(browser, job)
+        before = progress(ImportJob.objects.get(pk=job.pk), timezone.now()).page_state
+        ImportJob.objects.filter(pk=job.pk).update(step_lease=at - timedelta(minutes=2))
+        assert "and nothing has begun it. Is <code>millrace serve</code> running?" in tries(browser, job)
+        assert "by itself" not in tries(browser, job)
+        assert progress(ImportJob.objects.get(pk=job.pk), timezone.now()).page_state != before
+        Target.objects.update(password_unstored=True, password_ciphertext="")
+        assert f"only <code>millrace job run {job.pk}</code> retries it." in tries(browser, job)
 
     def test_sql_is_promised_only_for_what_is_not_put_back(self, browser):
         """Everything is back, but whether a foreign key would have refused rows could not be found out."""

@@ -17,6 +17,7 @@ from importer.engine.errors import TargetUnreachable
 from importer.models import DiscoveredFile, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.models.outcomes.looks import look_of
 from tests.dashboard.job_data import Status, make_job
+from tests.stack import announce_workers
 
 pytestmark = pytest.mark.django_db
 
@@ -258,7 +259,7 @@ class TestPage:
         made.save()
         assert "Times of this schedule are in UTC." in browser.get(reverse("schedule", args=[made.pk])).text
 
-    def test_what_should_have_begun_is_overdue_in_each_place(self, browser, made):
+    def test_what_should_have_begun_is_overdue_in_each_place(self, browser, redis, made):
         shown = [browser.get(reverse(name)).content.decode() for name in ("home", "schedules")]
         assert ["as due <time" in each for each in shown] == [False, False]
         address = reverse("schedule", args=[made.pk])
@@ -273,7 +274,36 @@ class TestPage:
         assert 'title="1 overdue"' in shown.content.decode()
         # Its sign is in the legend, and no other state has it.
         assert ["overdue"] in shown.context["month"].legend
-        assert "The scheduler is not running: start <code>millrace serve</code>." in page
+        assert "No worker is running: start <code>millrace serve</code>." in page
+        announce_workers()
+        assert "The scheduler is not running: start <code>millrace serve</code>." in browser.get(address).text
+
+    def test_no_look_for_files_is_promised_that_nothing_makes(self, browser, made):
+        address = reverse("schedule", args=[made.pk])
+        Schedule.objects.update(trigger="arrival", next_due_at=timezone.now())
+        page = browser.get(address)
+        assert "When a file comes" in page.text
+        assert "Nothing has begun since" not in page.text
+        Schedule.objects.update(next_due_at=timezone.now() - timedelta(days=2))
+        shown = browser.get(address, {"seen": page.context["seen"]}, headers={"HX-Request": "true"}).text
+        assert "When a file comes" not in shown
+        assert "when a look for files was due.</strong>" in shown
+        assert '<h2 class="subheader">Was due</h2>' in shown
+        assert "was due <time" in browser.get(reverse("schedules")).text
+
+    def test_a_next_attempt_that_nothing_makes_is_said_to_be_over(self, browser, made):
+        run = with_run(made, "stopped", "finding", retry_at=timezone.now() + timedelta(hours=1), failures=1)
+        address = reverse("schedule", args=[run.schedule_id])
+        assert "Tried again" in browser.get(address).text
+        ScheduleRun.objects.update(retry_at=timezone.now() - timedelta(hours=2))
+        shown = browser.get(address).text
+        assert "Tried again" not in shown
+        assert "nothing has begun since." in shown
+
+    def test_a_problem_of_its_connection_leads_there(self, browser, made):
+        Schedule.objects.update(problem={"what": "This is not there.", "advice": "Correct the connection."})
+        shown = browser.get(reverse("schedule", args=[made.pk])).text
+        assert f'href="{reverse("connection", args=[made.connection_id])}">Check the connection' in shown
 
     def test_a_warning_on_its_settings_stands_beside_them_and_not_among_what_has_happened(self, browser, made):
         Schedule.objects.update(trigger="arrival")
