@@ -20,10 +20,9 @@ from importer.connections.by_hand.resolve import forget_unused
 from importer.connections.by_hand.server_file import find_on_server
 from importer.engine.errors import Problem, SourceProblem
 from importer.jobs.report import report_of_problem
-from importer.models import MappingPreset, SourceConnection, SourceFile, Target
-from importer.preparation import presets
+from importer.models import ImportJob, MappingPreset, SourceConnection, SourceFile, Target
+from importer.preparation import like, presets
 from importer.preparation.prepare import PreparedImport, prepare, require_load
-from importer.preparation.request import ImportRequest
 from importer.preparation.whole_file import AsRead, read_alone, read_for_table
 from importer.sources import uploads
 from importer.sources.limits import refuse_none
@@ -55,7 +54,7 @@ def tell(_request: HttpRequest, error: Any) -> HttpResponse:
 
 def as_read(wanted: ImportIn, person: Person) -> AsRead:
     """The whole file of a request, as it is read for its table, or for a new one. Raises Problem as prepared() does."""
-    if wanted.target or wanted.preset:
+    if wanted.target or wanted.preset or wanted.like:
         made = prepared(wanted, person)
         with _naming(wanted, made.source):
             return read_for_table(made)
@@ -73,12 +72,13 @@ def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
     """
     wish = wanted.wish()
     preset = presets.by_name(wanted.preset) if wanted.preset else None
-    target, table = _place(wanted, preset)
+    request = like.request_of(wish)
+    target, table = _place(wanted, preset or request.before)
     require_load(target, table)
     source = _source(wanted, person, target)
     with _naming(wanted, source):
         if preset is None:
-            return prepare(source, target, table, ImportRequest.of(wish), answers=wanted.answers)
+            return prepare(source, target, table, request, answers=wanted.answers)
         if refused := presets.decided(preset, wish):
             raise Problem(
                 f"{refused[0]} cannot be combined with a preset, which decides that already.",
@@ -182,11 +182,11 @@ def _upload(key: UUID, person: Person) -> SourceFile:
     return source
 
 
-def _place(wanted: ImportIn, preset: MappingPreset | None) -> tuple[Target, str]:
-    if not preset and not (wanted.target and wanted.table):
-        raise Problem("Target or table is missing.", "body", "Name both, or a preset that knows them.")
-    target = target_named(wanted.target) if wanted.target or not preset else preset.target
-    return target, wanted.table or (preset.table if preset else "")
+def _place(wanted: ImportIn, before: MappingPreset | ImportJob | None) -> tuple[Target, str]:
+    if not before and not (wanted.target and wanted.table):
+        raise Problem("Target or table is missing.", "body", "Name both, or a preset or an import that knows them.")
+    target = target_named(wanted.target) if wanted.target or not before else before.target
+    return target, wanted.table or (before.table if before else "")
 
 
 def target_named(name: str) -> Target:

@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import Field, create_model
 
 from dashboard.api.body import Body, example
+from dashboard.api.pages import LARGEST
 from importer.engine.mapping.columns import MOST_VALUES, SOURCES
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import TRANSFORMS
@@ -123,7 +124,7 @@ class ImportIn(
     """A file to be loaded into a table.
 
     With a preset, its format, columns and options hold; `options`, `answers`, and the parts of `format` in which files
-    may differ, may be given, too.
+    may differ, may be given, too. With `like`, anything may be given: it holds.
     """
 
     file: Annotated[UUID | None, Field(description="An upload.")] = None
@@ -150,9 +151,17 @@ class ImportIn(
         ),
     ] = ""
     all_members: Annotated[bool, Field(description="The file is an archive: all files in it are read as one.")] = False
-    target: Annotated[str, Field(max_length=64, description="A name; empty: that of the preset.")] = ""
+    target: Annotated[str, Field(max_length=64, description="A name; empty: that of the preset, or of `like`.")] = ""
     table: Annotated[str, Field(max_length=130, description="TABLE or SCHEMA.TABLE.", examples=["orders"])] = ""
     preset: Annotated[str, Field(max_length=64)] = ""
+    like: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=LARGEST,
+            description="The number of an import: its target, table, format, columns and options, as far as they fit.",
+        ),
+    ] = None
     format: FormatIn = FormatIn()
     match: Literal["", *MATCHES] = ""  # type: ignore[valid-type]
     ignore_fields: Annotated[bool, Field(description="Fields that no column has the name of are left out.")] = False

@@ -16,12 +16,13 @@ from dashboard.new_import.preview import Preview
 from dashboard.new_import.steps import format_in_short
 from importer.access.policy import seen
 from importer.engine.schema.table import Table
+from importer.engine.source.formats.header_names import header_difference, normalized_names
 from importer.engine.target.write_modes import ADDING
 from importer.jobs.actions.again import imported_since
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import COMPLETE_IMPORTS
-from importer.preparation import presets
+from importer.preparation.like import header_of
 from importer.preparation.prepare import PreparedImport
 from importer.sources import uploads
 
@@ -114,10 +115,8 @@ def _alike(preview: Preview) -> Iterator[ImportJob]:
     latest = complete.select_related("source", "target").order_by("-pk")
     assert preview.profile
     if preview.profile.dialect.header:
-        wanted = presets.normalized_names(preview.profile.header)
-        yield from (
-            each for each in latest[:MOST_COMPARED] if presets.normalized_names(presets.header_of(each)) == wanted
-        )
+        wanted = normalized_names(preview.profile.header)
+        yield from (each for each in latest[:MOST_COMPARED] if normalized_names(header_of(each)) == wanted)
     name = preview.source.name
     before_date = _NUMBER.split(name, maxsplit=1)[0]
     if before_date != name and len(before_date) >= _LEAST_NAME:
@@ -131,7 +130,7 @@ def _undated(name: str) -> str:
 
 def _differences(preview: Preview, job: ImportJob) -> Iterator[str]:
     assert preview.profile
-    if header := presets.header_difference(presets.header_of(job), preview.profile.header):
+    if header := header_difference(header_of(job), preview.profile.header):
         yield f"the header ({header})"
     then, now = format_in_short(job.file_dialect), format_in_short(preview.dialect)
     if then != now:

@@ -28,8 +28,9 @@ from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.target.write_modes import CHANGING, MODES
-from importer.jobs.actions.again import is_readable, new_table_again, options_again
+from importer.jobs.actions.again import is_readable
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
+from importer.preparation.like import new_table_again, options_again
 from importer.preparation.request import NewTableRequest
 
 # The modes of a preset or a lab that a new import begins with.

@@ -1,6 +1,5 @@
 """The preview of one uploaded file before its import: its first rows, their mapping, and the plan."""
 
-import codecs
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -25,16 +24,14 @@ from importer.engine.schema.added_columns import with_added
 from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.table import Table
 from importer.engine.schema.type_inference import check_type
-from importer.engine.source.byte_source import SourceLocation, open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
-from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.target.write_modes import KEEPING
 from importer.jobs.rejects import downloads, origin
 from importer.jobs.rejects.corrected import HELD, dialect_of_corrected
-from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
-from importer.preparation import presets
+from importer.models import MappingPreset, SourceFile, Target
+from importer.preparation import like, presets
 from importer.preparation.loadable_tables import offered_tables, read_loadable, table_name_of
 from importer.preparation.prepare import PreparedImport, prepare
 from importer.preparation.request import ImportRequest, NewTableRequest
@@ -194,14 +191,12 @@ def read_format(preview: Preview) -> None:
     expected = expected_columns(preview.table) if preview.table else ()
     file = location_of(preview.source)
     columns = [each.column for each in choices.before.mapping] if choices.before else []
-    if before is None:
-        preview.profile = profile_file(file, None, expected, **known)
-    elif choices.again:
+    if choices.again:
         preview.profile = profile_like(file, dialect, columns, {*known, *HELD})
-    elif choices.is_for_other_file(preview.source):
-        preview.profile = profile_like(file, dialect, columns, known)
+    elif choices.before:
+        preview.profile = like.profile_for(choices.before, preview.source, dialect, known)
     else:
-        preview.profile = profile_file(file, dialect)
+        preview.profile = profile_file(file, None, expected, **known)
     preview.dialect = preview.profile.dialect
     preview.presets = presets.for_header(preview.profile.header)
 
@@ -209,28 +204,16 @@ def read_format(preview: Preview) -> None:
 def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | None:
     """The dialect of the preset or the earlier import; None without either.
 
-    A corrected reject file, or another file for an import, that is certainly UTF-8 is read as that: such files are
-    often saved in UTF-8. The import's own reject file is in the import's encoding.
+    A corrected reject file that is certainly UTF-8 is read as that, unless it is the import's own reject file.
     """
-    earlier = choices.again or (choices.edited if choices.edited and choices.edited.source != source else None)
-    if not earlier:
-        return choices.before.file_dialect if choices.before else None
-    place = location_of(source)
-    encoding = UTF8 if _is_utf8(place, choices.again) else ""
     if choices.again:
+        place = location_of(source)
+        start = like.utf8_start(place)
+        encoding = UTF8 if start and not downloads.is_own_start(choices.again, start) else ""
         return dialect_of_corrected(choices.again, place, encoding)
-    return replace(earlier.file_dialect, encoding=encoding) if encoding else earlier.file_dialect
-
-
-def _is_utf8(place: SourceLocation, again: ImportJob | None) -> bool:
-    """Whether the file certainly is UTF-8, with characters beyond ASCII, and not the own reject file of an import."""
-    with open_source(place) as file:
-        start = read_at(file, SAMPLE_BYTES, 0)
-    try:
-        text = codecs.getincrementaldecoder(UTF8)().decode(start)
-    except UnicodeDecodeError:
-        return False
-    return not text.isascii() and not (again and downloads.is_own_start(again, start))
+    if choices.edited:
+        return like.dialect_for(choices.edited, source)
+    return choices.before.file_dialect if choices.before else None
 
 
 def _read_existing_table(preview: Preview, opened: ExitStack) -> tuple[Known | None, Problem | None]:
@@ -281,32 +264,17 @@ def _mapping_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]
     before = preview.choices.before
     if not before or not preview.profile or preview.choices.null_markers is not None or preview.choices.match:
         return None
-    if len(before.mapping) != len(preview.profile.header) or before.table != f"{table.schema}.{table.name}":
-        return None
-    is_other = preview.choices.again or preview.choices.is_for_other_file(preview.source)
-    if is_other and not _has_header_of(before, preview.profile):
-        return None
-    known = {name.lower() for name in (*table.column_names, "")}
-    return tuple(each if each.column.lower() in known else ColumnMapping("") for each in before.mapping)
-
-
-def _has_header_of(before: ImportJob | MappingPreset | Lab, profile: Profile) -> bool:
-    """Whether the file has the header of the earlier one, so that its fields go into the same columns by position."""
-    if isinstance(before, Lab):
-        return before.of_job is not None and _has_header_of(before.of_job, profile)
-    header = before.header if isinstance(before, MappingPreset) else presets.header_of(before)
-    had_header = before.file_dialect.header
-    return not presets.fields_difference(header, before.mapping, profile.header, had_header=had_header)
+    other = bool(preview.choices.again) or preview.choices.is_for_other_file(preview.source)
+    return like.mapping_for(before, preview.profile, f"{table.schema}.{table.name}", table.column_names, other=other)
 
 
 def _mapping_of_new(preview: Preview, table: str) -> tuple[ColumnMapping, ...] | None:
     """The mapping of the import that is run again, if it makes the same new table; None without one."""
     edited = preview.choices.edited
-    if not edited or not edited.new_table or not preview.profile or edited.table != table:
+    if not edited or not edited.new_table or not preview.profile:
         return None
-    if preview.choices.is_for_other_file(preview.source) and not _has_header_of(edited, preview.profile):
-        return None
-    return edited.mapping if len(edited.mapping) == len(preview.profile.header) else None
+    other = preview.choices.is_for_other_file(preview.source)
+    return like.mapping_for(edited, preview.profile, table, other=other)
 
 
 def _with_moved_fields(preview: Preview, mapping: tuple[ColumnMapping, ...], table: Table) -> tuple[ColumnMapping, ...]:
@@ -322,16 +290,16 @@ def _with_moved_fields(preview: Preview, mapping: tuple[ColumnMapping, ...], tab
 
 def _fillings_before(preview: Preview, table: Table) -> tuple[GeneratedColumn, ...]:
     before = preview.choices.before
-    if not before or before.table != f"{table.schema}.{table.name}":
+    if not before:
         return ()
-    known = {name.lower() for name in table.column_names} - {each.column.lower() for each in preview.mapping}
-    fillings = tuple(each for each in before.fillings if each.column.lower() in known)
+    taken = [each.column for each in preview.mapping]
+    fillings = like.fillings_for(before, f"{table.schema}.{table.name}", table.column_names, taken)
     again = preview.choices.again
     return origin.with_origin(fillings, origin.files_of(again)) if again else fillings
 
 
-def _map(preview: Preview, profile: Profile, table: Table) -> bool:
-    """Map the fields to the table's columns. Returns whether that is the mapping of an earlier import or a preset."""
+def _map(preview: Preview, profile: Profile, table: Table) -> frozenset[int]:
+    """Map the fields to the table's columns. Returns the positions of those that an earlier import or preset maps."""
     choices = preview.choices
     if preview.created:
         before = preview.created.chosen if choices.edited else None
@@ -345,7 +313,7 @@ def _map(preview: Preview, profile: Profile, table: Table) -> bool:
             preview.choices = choices.without_columns()
         suggested = chosen or before or suggest_mapping(profile, table, choices.null_markers, choices.match)
         preview.mapping = _with_moved_fields(preview, suggested, table)
-    return before is not None and choices.before is not None and before == choices.before.mapping
+    return like.kept(choices.before, before) if before and choices.before else frozenset()
 
 
 def _add_columns(preview: Preview, profile: Profile, table: Table) -> Table:
@@ -361,7 +329,7 @@ def _map_and_plan(preview: Preview, table: Table, target: Target, known: Known |
     assert profile
     if not preview.created:
         table = _add_columns(preview, profile, table)
-    whole_mapping = _map(preview, profile, table)
+    kept = _map(preview, profile, table)
     choices = preview.choices
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen
@@ -371,7 +339,9 @@ def _map_and_plan(preview: Preview, table: Table, target: Target, known: Known |
         if each.column:
             check_transforms(each.transforms, each.datetime_format, table.column(each.column))
     whole_format = choices.before is not None
+    whole_mapping = bool(kept) and len(kept) == len(preview.mapping)
     stated = choices.stated(profile.header, whole_format=whole_format, whole_mapping=whole_mapping)
+    stated = stated.keeping(kept)
     request = ImportRequest(
         dialect=profile.dialect if whole_format else None,
         known_format=choices.known_format,

@@ -17,7 +17,6 @@ from importer.engine.target.write_modes import SWAPPING
 from importer.engine.units import count_of
 from importer.jobs.rejects.origin import columns_of_place
 from importer.models import ImportJob
-from importer.preparation.expected_time import expected_seconds
 from importer.preparation.prepare import PreparedImport
 
 # The options whose choices the plan's sentence names, in this order.
@@ -169,7 +168,7 @@ def plan_sentence(prepared: PreparedImport, rows: RowCount) -> str:
     chosen = {each.option: each.choice for each in plan.reasons}
     parts = [f"{rows} into {plan.schema}.{plan.final_table}"]
     parts += [_lower(chosen[name]) for name in IN_SHORT if name in chosen and (name != "sort" or plan.sorted_by)]
-    seconds = expected_seconds(prepared, rows.rows)
+    seconds = prepared.previous.expected_seconds(rows.rows)
     if seconds is not None:
         parts.append(f"about {roughly(max(1, seconds))}")
     return ", ".join(parts)

@@ -15,9 +15,9 @@ from importer.engine.tuning.ranking import Measured, rank
 from importer.engine.tuning.recommendation import Recommendation, recommend
 from importer.engine.tuning.rounds import WARM_UP
 from importer.engine.units import count_of
-from importer.jobs.actions.again import options_again
 from importer.models import Lab, MappingPreset, Trial
 from importer.preparation import presets
+from importer.preparation.like import options_again
 from importer.preparation.prepare import prepare
 from importer.preparation.request import ImportRequest
 

@@ -11,8 +11,8 @@ from importer.engine.errors import Problem, TargetProblem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.management.import_options import check_named, flag_of, wish_of
 from importer.management.terminal import by_url
-from importer.models import MappingPreset, SourceFile, Target
-from importer.preparation import presets
+from importer.models import ImportJob, MappingPreset, SourceFile, Target
+from importer.preparation import like, presets
 from importer.preparation.prepare import PreparedImport, prepare, require_load
 from importer.preparation.request import ImportRequest, Wish, add_fault_of_file, profiling
 from importer.preparation.whole_file import AsRead, read_alone, read_for_table
@@ -24,7 +24,7 @@ def read_from_options(options: dict[str, Any]) -> AsRead:
     Raises Problem as prepare_from_options() does.
     """
     files, url = by_url.split_url(options["file"])
-    if url or options["target"] or options["preset"]:
+    if url or options["target"] or options["preset"] or options["like"]:
         return read_for_table(prepare_from_options(options))
     if options["table"] and options["mode"] != "create":
         raise Problem(
@@ -48,6 +48,7 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible."""
     wish = wish_of(options)
     preset = presets.by_name(options["preset"]) if options["preset"] else None
+    request = like.request_of(wish)
     files, url = by_url.split_url(options["file"])
     _check_files(files, options)
     if preset and not url and (decided := presets.decided(preset, wish)):
@@ -56,7 +57,11 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
             advice="Leave it out, or import without the preset.",
         )
     try:
-        target, table = _target_of_url(url, options) if url else _target_and_table(options, preset)
+        target, table = (
+            _target_of_url(url, options, request.before)
+            if url
+            else _target_and_table(options, preset or request.before)
+        )
     except TargetProblem as problem:
         _add_fault_of_file(problem, files, options, wish)
         raise
@@ -66,7 +71,7 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
         with by_url.password_explained(target):
             if preset:
                 return _prepare_from_preset(preset, source, target, table, wish)
-            prepared = prepare(source, target, table, ImportRequest.of(wish))
+            prepared = prepare(source, target, table, request)
             if not options["check_only"]:  # A check prints the whole reading.
                 _write_notes(prepared)
             return prepared
@@ -110,23 +115,27 @@ def _here(files: list[str], options: dict[str, Any]) -> SourceFile:
     )
 
 
-def _target_of_url(url: str, options: dict[str, Any]) -> tuple[Target, str]:
-    """The target and the table of a URL, or of --table. Raises Problem if there are two, or none."""
+def _target_of_url(url: str, options: dict[str, Any], before: ImportJob | None) -> tuple[Target, str]:
+    """The target and the table of a URL, or of --table, or that of an import to be like.
+
+    Raises Problem if there are two, or none.
+    """
     if options["target"] or options["preset"]:
         raise Problem("The server is named twice: by a URL, and by --to or --preset.", advice="Leave one of them out.")
     target, table = by_url.target_of(url, options)
     if table and options["table"]:
         raise Problem("The table is named twice: in the URL, and by --table.", advice="Leave one of them out.")
-    table = table or _table(options)
+    table = table or _table(options, before.table_name if before else "")
     return by_url.saved(target), table
 
 
-def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> tuple[Target, str]:
-    """The target and the table that the options or the preset name. Raises Problem without one."""
-    if preset is None:
-        return named_target(options["target"]), _table(options)
-    target = named_target(options["target"]) if options["target"] else preset.target
-    return target, options["table"] or preset.table
+def _target_and_table(options: dict[str, Any], before: MappingPreset | ImportJob | None) -> tuple[Target, str]:
+    """The target and the table that the options name, or else `before`, a preset or an import. Raises Problem."""
+    if options["target"] or before is None:
+        return named_target(options["target"]), _table(options, before.table if before else "")
+    if before.target.by_url:
+        by_url.hold_password(before.target, options)
+    return before.target, _table(options, before.table)
 
 
 def _write_notes(prepared: PreparedImport) -> None:
@@ -169,8 +178,8 @@ def named_target(name: str | None) -> Target:
     raise Problem(f"There is no target named {name}.", advice=f"Known: {known}.")
 
 
-def _table(options: dict[str, Any]) -> str:
-    if not options["table"]:
+def _table(options: dict[str, Any], otherwise: str = "") -> str:
+    if not (table := options["table"] or otherwise):
         advice = "Add --table TABLE, or end the URL in /DATABASE.TABLE; a preset (--preset NAME) has a table, too."
         raise WrongUsage("No table is named.", advice=advice)
-    return str(options["table"])
+    return str(table)

@@ -100,6 +100,12 @@ def add_flags(parser: argparse.ArgumentParser, add_server_flags: Callable[[argpa
     )
     parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
     parser.add_argument("--preset", metavar="NAME", help="use a preset's target, table, format, columns and options")
+    parser.add_argument(
+        "--like",
+        type=int,
+        metavar="IMPORT",
+        help="use those of this import (its number), as far as they fit; what else is given holds",
+    )
     _add_option(parser, named("mode"))
     _add_option(parser, named("once"))
     instead = parser.add_mutually_exclusive_group()
@@ -255,6 +261,7 @@ def wish_of(options: Mapping[str, Any]) -> dict[str, Any]:
         "target": options["target"],
         "table": options["table"],
         "preset": options["preset"],
+        "like": options["like"],
         "match": options["match"],
         "format": _format(options),
         "null": options["null"],

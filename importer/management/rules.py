@@ -101,6 +101,7 @@ RULES: dict[str, Rule] = {
         (
             _INTO_TARGET,
             Named(MappingPreset, Level.LOOK, "preset"),
+            Named(ImportJob, Level.LOOK, "like", "pk"),
             Named(SourceConnection, Level.LOAD, "from_connection"),
         ),
         operator=True,

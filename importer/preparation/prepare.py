@@ -17,8 +17,6 @@ from importer.engine.mapping.columns import (
     GeneratedColumn,
     check_given,
 )
-from importer.engine.mapping.new_table.filled_columns import for_fields
-from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.server_info import Server, read_server
@@ -49,6 +47,7 @@ from importer.engine.stored import to_json
 from importer.engine.target.global_settings import check_global_variables
 from importer.engine.target.write_modes import KEEPING
 from importer.models import ImportJob, Level, SourceFile, Target
+from importer.preparation import like
 from importer.preparation.joined_files import JoinedProfile, explain_order, join_files
 from importer.preparation.previous_imports import earlier_load, noted, past
 from importer.preparation.request import ImportRequest, Profiled, add_fault_of_file, profiling, settle
@@ -144,7 +143,7 @@ def prepare(
     without one of the `answers`, unless guesses are accepted, Forbidden, and Problem.
     """
     schema, name = require_load(target, table_name)
-    profiled = profiled or profiling(source)
+    profiled = profiled or (like.profiling_like(request.before, source) if request.before else profiling(source))
     try:
         with explain(str(target.address)) if known else connect(target.address) as opened:
             connection, table = known or (cast(Connection, opened), None)
@@ -155,7 +154,7 @@ def prepare(
     except TargetProblem as problem:
         add_fault_of_file(problem, request, profiled)
         raise
-    check_given(read.mapping, read.context.table, request.fillings, read.profile.of_bytes)
+    check_given(read.mapping, read.context.table, read.fillings, read.profile.of_bytes)
     return _planned(read, source, target, request)
 
 
@@ -163,7 +162,7 @@ def _planned(read: "_SourceRead", source: SourceFile, target: Target, request: I
     """The import of a source that is read without a doubt, or with accepted ones. Raises Problem for an obstacle."""
     options, profile, context, mapping = request.options or Options(), read.profile, read.context, read.mapping
     key = uuid4()
-    facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, tuple(request.fillings))
+    facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, read.fillings)
     previous = past(target, context.table.schema, context.table.name, options.mode, profile.size)
     planned_from = replace(
         context.planning_context(key, facts, options),
@@ -201,6 +200,7 @@ class _SourceRead:
     profile: Profile
     files: tuple[JoinedFile, ...]
     mapping: tuple[ColumnMapping, ...]
+    fillings: tuple[GeneratedColumn, ...]
     reading: Reading
     context: TableContext
     before: Table
@@ -223,22 +223,26 @@ class _Look:
 
     def read(self, request: ImportRequest) -> _SourceRead:
         """The source as this request has it read: as the first one, with answers. Raises Problem for an obstacle."""
-        options = request.options or Options()
+        options, name = request.options or Options(), ".".join(self.names)
         if options.mode == "create":
             profile = self.profiled(request, ())
+            request = like.fitted(request, profile, name)
             table, context, added = self._table(
                 requested_table(self.connection, self.server, self.names, profile, request)
             )
         else:
             table, context, added = self._existing
             profile = self.profiled(request, expected_columns(table))
+            request = like.fitted(request, profile, name, context.table)
         server_file = find_server_file(self.connection, self.server, self.source, profile, options)
         joined = _joined(self.source, profile, options, expected_columns(context.table))
-        mapping = context.looked_up(self.connection, _mapping(request, joined.profile, context), options)
+        mapping = context.looked_up(self.connection, context.mapping(request, joined.profile), options)
         context = context.with_suggested_null(joined.profile, mapping, request.null_markers, request.overrides)
         reading = _reading(self.source, request, joined.profile, context, mapping)
         reading = context.asking_for_lookups(self.connection, reading, joined.profile, mapping, request)
-        return _SourceRead(joined.profile, joined.files, mapping, reading, context, table, added, server_file)
+        reading = replace(reading, notes=(*like.differences(request, joined.profile, name), *reading.notes))
+        read = (joined.profile, joined.files, mapping, tuple(request.fillings), reading)
+        return _SourceRead(*read, context, table, added, server_file)
 
     @cached_property
     def _existing(self) -> tuple[Table, TableContext, tuple[NewColumn, ...]]:
@@ -297,15 +301,6 @@ def _widths(table: Table) -> tuple[int, int]:
     """The numbers of fields that go in by position: with a field for AUTO_INCREMENT columns, and without."""
     taken = table.fillable_columns
     return len(taken), sum(not column.auto_increment for column in taken)
-
-
-def _mapping(request: ImportRequest, profile: Profile, context: TableContext) -> Sequence[ColumnMapping]:
-    if request.mapping is not None:
-        return request.mapping
-    if context.new_table:
-        table = for_fields(context.table, request.fillings)
-        return map_to_new(profile, table, request.null_markers, overrides=request.overrides)
-    return suggest_mapping(profile, context.table, request.null_markers, request.match, request.overrides)
 
 
 def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:

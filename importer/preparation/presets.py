@@ -21,12 +21,13 @@ from importer.engine.plan.stored_plan import options_as_now
 from importer.engine.reading.other_file import COMPARED, profile_like
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.formats.header_names import match_names
+from importer.engine.source.formats.header_names import normalized_names
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import from_json, to_json
 from importer.engine.units import count_of
 from importer.models import ImportJob, Level, MappingPreset, Schedule, SourceFile, Target
+from importer.preparation.like import fields_difference, header_of
 from importer.preparation.loadable_tables import read_loadable
 from importer.preparation.prepare import PreparedImport, prepare, require_load
 from importer.preparation.request import ImportRequest, Wish, format_of, options_of
@@ -39,7 +40,7 @@ RECIPE = (
 LONGEST_SHOWN = 80  # characters of a wrong name in a message
 NOTHING_STATED: Wish = {}
 # What a preset decides, by the names in a wish; of the format all but statable().
-OF_A_PRESET = ("match", "null", "columns", "generated", "add_columns", "ignore_fields", "new_table")
+OF_A_PRESET = ("like", "match", "null", "columns", "generated", "add_columns", "ignore_fields", "new_table")
 
 
 def save(name: str, prepared: PreparedImport, user: User | None = None) -> MappingPreset:
@@ -82,11 +83,6 @@ def recipe_of(job: ImportJob) -> dict[str, Any]:
         table = read_loadable(connection, job.target, job.schema_name, job.table_name)
     own = {"header": header_of(job), "columns_json": column_types(table)}
     return {name: getattr(job, name) for name in RECIPE if name not in own} | own
-
-
-def header_of(job: ImportJob) -> list[str]:
-    """The names of the fields of a job's file, which may be gone."""
-    return [each.field for each in job.reading.columns]
 
 
 def replace(preset: MappingPreset, prepared: PreparedImport) -> MappingPreset:
@@ -266,30 +262,6 @@ def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
         )
 
 
-def fields_difference(
-    then: Sequence[str], mapping: Sequence[ColumnMapping], now: Sequence[str], *, had_header: bool
-) -> str:
-    """The difference of two headers in words; "" if the fields go into the columns of the mapping by position.
-
-    Files without a header may have got one, with the columns in their order.
-    """
-    if had_header or len(then) != len(now) or normalized_names(then) == normalized_names(now):
-        return header_difference(then, now)
-    columns = [each.column for each in mapping]
-    named = match_names(now, filter(None, columns))
-    return "the columns are in another order" if any(named) and named != columns else ""
-
-
-def header_difference(then: Sequence[str], now: Sequence[str]) -> str:
-    """The difference of two headers in words, ignoring case and outer spaces; "" if they are equal."""
-    if normalized_names(then) == normalized_names(now):
-        return ""
-    gone = [name for name in then if normalized_names([name])[0] not in normalized_names(now)]
-    new = [name for name in now if normalized_names([name])[0] not in normalized_names(then)]
-    words = [f"{', '.join(names)} {verb}" for names, verb in ((gone, "missing"), (new, "new")) if names]
-    return "; ".join(words) or "the order differs"
-
-
 def differences(saved: MappingPreset | Schedule, table: Table) -> list[str]:
     """The changes of the table's columns since they were saved, in words; empty if there are none."""
     then, now = dict(saved.columns_json), dict(column_types(table))
@@ -318,8 +290,3 @@ def _name(preset: MappingPreset, name: str) -> None:
 def column_types(table: Table) -> list[list[str]]:
     """Name and full type of each column, as stored for a later comparison with the table."""
     return [[column.name, column.type] for column in table.columns]
-
-
-def normalized_names(header: Sequence[str]) -> list[str]:
-    """The names without outer spaces and in lower case, for comparison."""
-    return [name.strip().lower() for name in header]

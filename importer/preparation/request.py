@@ -29,7 +29,7 @@ from importer.engine.source.formats.own_line_ends import line_end_of
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.stored import from_json
-from importer.models import SourceFile
+from importer.models import ImportJob, SourceFile
 from importer.models.recipe import ImportRecipe
 
 # The body of a request for an import (docs/api.md), as JSON: what was not said is not in it.
@@ -73,10 +73,12 @@ class ImportRequest:
     added_columns: Sequence[NewColumn] = ()
     stated: Stated | None = None
     accept_guesses: bool = False
+    # Its columns are taken as far as they fit (like.fitted); its format and options stand above.
+    before: ImportJob | None = None
 
     @classmethod
     def of(cls, wish: Wish) -> "ImportRequest":
-        """What a wish without a preset asks for. Raises Problem for a value that cannot be read."""
+        """What a wish asks for, without its preset or `like`. Raises Problem for a value that cannot be read."""
         return cls(
             options=options_of(wish.get("options", {})),
             known_format=format_of(wish.get("format", {})),

@@ -7,9 +7,9 @@ from uuid import UUID
 from importer.access.policy import may_now, require
 from importer.engine.errors import Problem, TableExists, TargetProblem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn, overrides_by_position
-from importer.engine.mapping.new_table.filled_columns import add_filled_columns
+from importer.engine.mapping.new_table.filled_columns import add_filled_columns, for_fields
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
-from importer.engine.mapping.suggest import with_suggested_null
+from importer.engine.mapping.suggest import map_to_new, suggest_mapping, with_suggested_null
 from importer.engine.mapping.warnings import named_fields
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.server_info import Server
@@ -63,6 +63,15 @@ class TableContext:
     new_table: NewTable | None
     dependencies: TableDependencies
     indexes: Indexes
+
+    def mapping(self, request: ImportRequest, profile: Profile) -> Sequence[ColumnMapping]:
+        """The mapping of the request, or else as it is suggested for the table."""
+        if request.mapping is not None:
+            return request.mapping
+        if self.new_table:
+            table = for_fields(self.table, request.fillings)
+            return map_to_new(profile, table, request.null_markers, overrides=request.overrides)
+        return suggest_mapping(profile, self.table, request.null_markers, request.match, request.overrides)
 
     def with_suggested_null(
         self,

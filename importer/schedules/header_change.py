@@ -13,6 +13,7 @@ from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mysql.connection import connect
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.table import Table, read_table
+from importer.engine.source.formats.header_names import normalized_names
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.stored import to_json
 from importer.models import DiscoveredFile, Schedule, SourceFile
@@ -67,7 +68,7 @@ def drifted_file(schedule: Schedule) -> DiscoveredFile | None:
 def header_change(schedule: Schedule) -> HeaderChange:
     """The comparison with the file that stopped the schedule. Raises Problem without one, and if the server fails."""
     file, profile, table = _read(schedule)
-    then, now = presets.normalized_names(schedule.header), presets.normalized_names(profile.header)
+    then, now = normalized_names(schedule.header), normalized_names(profile.header)
     mapping = dict(zip(then, schedule.mapping, strict=False))
     suggested = suggest_mapping(profile, table)
     gone = {name: mapping[key].column for key, name in zip(then, schedule.header, strict=True) if key not in now}

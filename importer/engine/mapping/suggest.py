@@ -64,7 +64,7 @@ def suggest_mapping(
             # A number's NULL words may be names.
             marked = replace(field, null_markers=("", *text) if markers and null_markers is None else text)
             trimming = _trimming(non_null_values(profile, number, marked), column)
-            suggested.append(_with_override(replace(marked, transforms=trimming), fixed[number]))
+            suggested.append(with_override(replace(marked, transforms=trimming), fixed[number]))
             continue
         values = non_null_values(profile, number, marked)
         of_bytes = number in profile.of_bytes
@@ -74,7 +74,7 @@ def suggest_mapping(
             transforms=(*_trimming(values, column), *reading.transforms),
             datetime_format=reading.datetime_format,
         )
-        suggested.append(_with_override(marked, fixed[number]) if number in fixed else marked)
+        suggested.append(with_override(marked, fixed[number]) if number in fixed else marked)
     return tuple(suggested)
 
 
@@ -158,7 +158,7 @@ def _with_columns(
     )
 
 
-def _with_override(suggested: ColumnMapping, override: FieldOverride) -> ColumnMapping:
+def with_override(suggested: ColumnMapping, override: FieldOverride) -> ColumnMapping:
     """The suggestion with the override's values. Given transforms replace a suggested date format, and vice versa."""
     names = ("transforms", "null_markers", "datetime_format", "values", "lookup")
     values = {name: getattr(override, name) for name in names if getattr(override, name) is not None}

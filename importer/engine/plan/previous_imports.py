@@ -79,6 +79,10 @@ class Past:
         faster = [each for equal in groups.values() for each in self._among(equal, setting, default)]
         return max(faster, key=lambda each: each.times, default=None)
 
+    def expected_seconds(self, rows: int) -> float | None:
+        """Seconds for `rows` at the median rate of the imports; None without one."""
+        return rows / statistics.median(each.rows_per_second for each in self.runs) if self.runs else None
+
     def _among(self, runs: Sequence[PastImport], setting: str, default: Choice) -> list[Preference]:
         rates: dict[Choice, list[float]] = {}
         for run in runs:

@@ -27,6 +27,10 @@ class Stated:
         """Whether the field at this position (from 0), which has no column, is meant to go nowhere."""
         return self.mapping or self.ignore_fields or number in self.fields
 
+    def keeping(self, fields: frozenset[int]) -> "Stated":
+        """With column and format of the fields at these positions (from 0), which an earlier import has answered."""
+        return replace(self, fields=self.fields | fields, formats=self.formats | fields)
+
     def settle(self, decisions: Iterable[Decision]) -> tuple[Decision, ...]:
         """The decisions; a guess that the user has answered is stated."""
         return tuple(

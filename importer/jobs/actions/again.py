@@ -11,11 +11,12 @@ from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.plan.options import Options
 from importer.engine.reading.other_file import profile_like
+from importer.engine.source.formats.header_names import header_difference
 from importer.jobs.actions.commands import create, start
 from importer.models import ImportJob, SourceFile
+from importer.preparation.like import header_of, new_table_again, options_again
 from importer.preparation.prepare import PreparedImport, prepare
-from importer.preparation.presets import header_difference, header_of
-from importer.preparation.request import ImportRequest, NewTableRequest
+from importer.preparation.request import ImportRequest
 from importer.sources import uploads
 from importer.sources.several import as_one
 from importer.sources.upload_storage import is_there
@@ -118,22 +119,6 @@ def request_of(job: ImportJob) -> ImportRequest:
     """The request that makes the same import again."""
     made = {"new_table": new_table_again(job), "added_columns": job.plan.added_columns}
     return ImportRequest.like(job, options=options_again(job), accept_guesses=True, **made)
-
-
-def options_again(job: ImportJob) -> Options:
-    """The options of the job. Mode create becomes append once the table exists."""
-    made = job.options.mode == "create" and job.finished
-    return job.options.appending() if made else job.options
-
-
-def new_table_again(job: ImportJob) -> NewTableRequest | None:
-    """The types and the key that were chosen for the job's new table; None for a job that makes none."""
-    if job.new_table is None:
-        return None
-    columns = job.new_table.columns
-    types = {each.name: each.type for each in columns if each.name in job.new_table.stated}
-    not_null = tuple(each.name for each in columns if not each.nullable)
-    return NewTableRequest(types, job.new_table.primary_key, job.new_table.widen, not_null)
 
 
 def is_file_there(job: ImportJob) -> bool:

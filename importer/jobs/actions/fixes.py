@@ -16,11 +16,12 @@ from importer.engine.load.rejects.fixes import RejectedCell, cells, fixed_record
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.source.records.refused import is_marked
 from importer.engine.target.write_modes import CHANGING
-from importer.jobs.actions.again import options_again, request_of
+from importer.jobs.actions.again import request_of
 from importer.jobs.actions.commands import create, start
 from importer.jobs.rejects import downloads, origin
 from importer.jobs.rejects.rows import Place, RejectedRecord, rows_at
 from importer.models import ImportJob, RowFix, SourceFile
+from importer.preparation.like import options_again
 from importer.preparation.prepare import prepare
 from importer.sources import parts, uploads
 

@@ -15,6 +15,7 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.added_columns import add_statement, missing_from
 from importer.engine.schema.table import Table, read_table
+from importer.engine.source.formats.header_names import header_difference, normalized_names
 from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import to_json
 from importer.models import Schedule
@@ -31,7 +32,7 @@ def reconcile(schedule: Schedule, profile: Profile) -> None:
     The new header, mapping and columns are then stored in the schedule. Raises Drifted with the difference, NeedsAnswer
     if the values of a new field can be read in more than one way, and Problem for an error of the server.
     """
-    difference = presets.header_difference(schedule.header, profile.header)
+    difference = header_difference(schedule.header, profile.header)
     with connect(schedule.target.address) as connection:
         table = read_table(connection, schedule.schema_name, schedule.table_name)
         if changed := presets.differences(schedule, _compared(schedule, table)):
@@ -69,8 +70,8 @@ def _compared(schedule: Schedule, table: Table) -> Table:
 
 def _only_more(then: Sequence[str], now: Sequence[str]) -> bool:
     """Whether all old fields are still there, and no name is empty or repeated."""
-    names = presets.normalized_names(now)
-    return set(presets.normalized_names(then)) <= set(names) and len(set(names)) == len(names) and all(names)
+    names = normalized_names(now)
+    return set(normalized_names(then)) <= set(names) and len(set(names)) == len(names) and all(names)
 
 
 def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[str]:
@@ -78,8 +79,8 @@ def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[s
     suggested = suggest_table(table.schema, table.name, profile)
     new = [
         column
-        for field, column in zip(presets.normalized_names(profile.header), suggested.columns, strict=True)
-        if field not in presets.normalized_names(schedule.header)
+        for field, column in zip(normalized_names(profile.header), suggested.columns, strict=True)
+        if field not in normalized_names(schedule.header)
     ]
     missing = missing_from(table, new)
     return [add_statement(table.schema, table.name, missing)] if missing else []
@@ -88,8 +89,8 @@ def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[s
 def _ask_about_new_fields(schedule: Schedule, profile: Profile) -> None:
     """Raise NeedsAnswer if the values of a new field can be read in more than one way. No column was added yet."""
     suggested = suggest_table(schedule.schema_name, schedule.table_name, profile)
-    before = presets.normalized_names(schedule.header)
-    names = presets.normalized_names(profile.header)
+    before = normalized_names(schedule.header)
+    names = normalized_names(profile.header)
     old = frozenset(number for number, name in enumerate(names) if name in before)
     mapping = [
         ColumnMapping("") if number in old else each
@@ -110,12 +111,12 @@ def _into(column: str, suggested: ColumnMapping) -> ColumnMapping:
 
 def _remember(schedule: Schedule, profile: Profile, table: Table) -> None:
     """Store the new header in the schedule: each old field keeps its column, each new field gets its own."""
-    before = dict(zip(presets.normalized_names(schedule.header), schedule.mapping, strict=False))
+    before = dict(zip(normalized_names(schedule.header), schedule.mapping, strict=False))
     columns = {name.lower(): name for name in table.column_names}
     suggested = map_to_new(profile, suggest_table(table.schema, table.name, profile).as_table())
     mapping = [
         before.get(field) or _into(columns.get(each.column.lower(), ""), each)
-        for field, each in zip(presets.normalized_names(profile.header), suggested, strict=True)
+        for field, each in zip(normalized_names(profile.header), suggested, strict=True)
     ]
     schedule.header = list(profile.header)
     schedule.mapping_json = [to_json(each) for each in mapping]

@@ -1,8 +1,10 @@
 """Schedules, presets and labs by the API: what is decided about a schedule, and recipes made of a file."""
 
+from dataclasses import replace
+
 import pytest
 
-from importer.models import Lab, MappingPreset, Schedule, ScheduleRun
+from importer.models import ImportJob, Lab, MappingPreset, Schedule, ScheduleRun
 from tests.dashboard.api.program import Program, problem
 from tests.dashboard.api.test_imports import INTO, rows
 from tests.dashboard.api.test_resources import incoming as incoming  # noqa: PLC0414 -- a fixture
@@ -112,6 +114,23 @@ def test_a_file_that_differs_from_a_presets_own_is_asked_about(program, target):
         assert reading["encoding"] == "utf-8"
     refused = problem(program.send("POST", "plans", {**wanted, "format": {"delimiter": ";"}}), 422)
     assert refused["where"] == "body.format.delimiter"
+
+
+def test_an_import_is_to_be_like_another(program, target, loaded):
+    """Its columns and options hold, but for what the request says; one that nobody may see is as none."""
+    wanted = {"file": program.upload(b"id,name,amount\n9,eve,2\n"), "like": loaded}
+    plan = program.send("POST", "plans", wanted).json()
+    assert [(each["column"], each["standing"]) for each in plan["reading"]["columns"]] == [
+        ("id", "stated"), ("name", "stated"), ("amount", "stated"),
+    ]  # fmt: skip
+    begun = program.send("POST", "imports", wanted | {"options": {"commit_rows": 7}})
+    assert begun.status_code == 201, begun.content
+    first, made = (ImportJob.objects.get(pk=number) for number in (loaded, begun.json()["job"]))
+    assert (made.target, made.table, made.mapping) == (first.target, first.table, first.mapping)
+    assert made.options == replace(first.options, commit_rows=7)
+    assert "There is no import" in problem(program.send("POST", "plans", wanted | {"like": 10**6}), 422)["what"]
+    alone = {"file": wanted["file"], "like": loaded}
+    assert program.send("POST", "checks", alone).json()["rows"]["source"] == 1
 
 
 def test_a_lab_of_a_file_is_planned_run_and_saved_as_a_preset(program, target):

@@ -1,5 +1,6 @@
 """As last time: the page proposes the last import that worked of a file of the same kind."""
 
+import json
 from html import unescape
 
 import pytest
@@ -7,6 +8,7 @@ from django.urls import reverse
 
 from importer.models import ImportJob
 from tests.dashboard.new_import.test_page import HTMX, TABLES, show, shown_form, start, uploaded
+from tests.importer.management.test_import_options import prepared_by
 from tests.importer.steps import run
 
 __all__ = ["TABLES"]
@@ -39,6 +41,21 @@ def test_the_same_header_proposes_table_columns_and_options(browser, user, targe
     assert "As last time" not in shown.text
     assert start(browser, source, **values).status_code == 200
     assert run(ImportJob.objects.latest("pk")).loaded_rows == 1
+
+
+def test_a_command_that_is_to_be_like_an_import_proposes_what_the_page_does(browser, user, target, tmp_path):
+    job = loaded(browser, user, "a.csv")
+    content = b"id,name,seen,population\n2,Rome,2013-01-01T10:00:00Z,-\n"
+    source = uploaded(user, content, "b.csv")
+    shown = browser.get(f"{reverse('new_source', args=[source.key])}?edit={job.pk}", headers=HTMX)
+    assert start(browser, source, **shown_form(shown)).status_code == 200
+    page = ImportJob.objects.latest("pk")
+    (tmp_path / "b.csv").write_bytes(content)
+    made = prepared_by(str(tmp_path / "b.csv"), "--like", str(job.pk))
+    recipe = made.recipe
+    target = recipe.pop("target")
+    assert target == page.target
+    assert json.loads(json.dumps(recipe)) == {name: getattr(page, name) for name in recipe}
 
 
 def test_the_same_name_with_another_date_says_what_differs(browser, user, target):

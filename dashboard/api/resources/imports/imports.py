@@ -33,6 +33,7 @@ from importer.models import ImportJob
 from importer.models.outcomes import outcome, outcome_words
 from importer.models.outcomes.sequels import sequel
 from importer.preparation import examination, presets
+from importer.preparation.like import options_again
 from importer.preparation.request import options_of
 from importer.retention import ended_jobs
 
@@ -311,6 +312,6 @@ def set_priority(request: HttpRequest, job: int, wanted: PriorityIn) -> Any:
 def run_again(request: HttpRequest, job: int, response: HttpResponse, how: AgainIn = UNCHANGED) -> Any:
     """Import the file of an import once more, as a new import, with its settings and the changed options."""
     earlier = read(job)
-    options = options_of(how.options.dict(), job_again.options_again(earlier))
+    options = options_of(how.options.dict(), options_again(earlier))
     again = job_again.run_again(earlier, how.newest or job, cast(User, request.user), options=options)
     return _started(again, response)

@@ -88,3 +88,18 @@ def header_decision(
         Answer("it is data", "--no-header", (("header", False),), (first,)),
     )
     return True, Decision("header", "yes", Standing.GUESSED, "The first line may be the header.", answers=answers)
+
+
+def header_difference(then: Sequence[str], now: Sequence[str]) -> str:
+    """The difference of two headers in words, ignoring case and outer spaces; "" if they are equal."""
+    if normalized_names(then) == normalized_names(now):
+        return ""
+    gone = [name for name in then if normalized_names([name])[0] not in normalized_names(now)]
+    new = [name for name in now if normalized_names([name])[0] not in normalized_names(then)]
+    words = [f"{', '.join(names)} {verb}" for names, verb in ((gone, "missing"), (new, "new")) if names]
+    return "; ".join(words) or "the order differs"
+
+
+def normalized_names(header: Sequence[str]) -> list[str]:
+    """The names without outer spaces and in lower case, for comparison."""
+    return [name.strip().lower() for name in header]

@@ -19,6 +19,7 @@ COMMON = {
     "--encoding": "where it is not detected",
     "--accept-guesses": "read the file in the likeliest way, unasked",
     "--preset": "target, table, format and columns as saved",
+    "--like": "those of this import, by its number",
     "--verify": "full: compare every stored value with the file",
     "--parallel": "how many chunks load at the same time",
     "--plan-only": "show plan and SQL, and load nothing",

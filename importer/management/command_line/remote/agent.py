@@ -69,8 +69,8 @@ class Agent:
 
     def plan(
         self,
-        target: str,
-        table: str,
+        target: str = "",
+        table: str = "",
         files: Sequence[str] = (),
         connection: str = "",
         settings: Mapping[str, Any] | None = None,
@@ -80,14 +80,15 @@ class Agent:
 
         `files`: paths below the allowed folder, or with `connection` names or patterns there. `settings`: further
         fields of the body of POST /api/v1/plans, such as {"options": {"mode": "upsert", "on_error": "reject"}}.
+        {"like": 17} repeats import 17, but for what is given here: then `target` and `table` may be left out.
         `answers`: to the questions, by `name` (or `name:field`), each the `label` of an answer.
         """
         return _shown(self._millrace.plan(self._wanted(target, table, files, connection, settings, answers)))
 
     def load(
         self,
-        target: str,
-        table: str,
+        target: str = "",
+        table: str = "",
         files: Sequence[str] = (),
         connection: str = "",
         settings: Mapping[str, Any] | None = None,

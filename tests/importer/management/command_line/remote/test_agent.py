@@ -138,3 +138,14 @@ def test_answers_in_the_settings_count(millrace, target, folder):
     answers = {"mapping:price": "leave it out"}
     planned = Agent(millrace, folder).plan(**INTO, files=["orders.csv"], settings={"answers": answers})
     assert planned["outcome"] == "planned"
+
+
+def test_a_load_can_be_like_another_one(millrace, target, folder):
+    agent = Agent(millrace, folder)
+    first = agent.load(**INTO, files=["orders.csv"])["job"]
+    assert millrace.wait(first)["outcome"] == "succeeded"
+    header = ROWS.splitlines(keepends=True)[0]
+    (folder / "next.csv").write_bytes(header + b"77,eve,2\n")
+    planned = agent.plan(files=["next.csv"], settings={"like": first})
+    assert planned["outcome"] == "planned"
+    assert {each["standing"] for each in planned["reading"]["columns"]} == {"stated"}

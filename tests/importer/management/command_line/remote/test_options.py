@@ -98,7 +98,7 @@ def test_options_become_a_body_that_the_api_takes():
         " --delimiter \\t --quote ' --encoding utf8 --no-header --line-end crlf --skip-rows 2 --comment # --null NA"
         " --map price=amount:null=-,date=%d.%m.%Y --map #2= --set origin=@file --set note=x --type amount=int"
         " --primary-key id --no-widen --keep-blank-lines --widths 5,20 --format fixed --session sort_buffer_size=1"
-        " --match name --ignore-fields --accept-guesses --add-column town=text"
+        " --match name --ignore-fields --accept-guesses --add-column town=text --like 7"
     )
     body = wish_of(vars(remote_parser().parse_intermixed_args(line.split())))
     assert ImportIn(**body).wish() == json.loads(json.dumps(body))
