@@ -57,7 +57,10 @@ class Classes:
 
 
 def settings(view: View) -> Drawing:
-    """Any fact against any timing, coloured by a third fact, with median and middle half of all matching imports."""
+    """Any fact against any timing, coloured by a third fact, with median and middle half of several imports each.
+
+    Settings are compared within one table: of several, all imports are dots, unless the tables themselves are drawn.
+    """
     measured = charts.points(view.query, view.x, view.y, view.colour)
     if not measured.points:
         return Drawing(f"Of the imports found, none has both {title(view.x)} and {title(view.y)}.")
@@ -72,6 +75,8 @@ def settings(view: View) -> Drawing:
     if len(summaries) == 1:
         only = _setting(view, summaries[0], categories, colours)
         return replace(over_time(view), text=_alike(view, len(drawn), only) + _left_out(view, measured.left_out))
+    tables = _tables(view, [each.job for each in drawn])
+    compared = summaries if tables == 1 or "table" in (view.x, view.colour) else ()
     shown = charts.thinned(drawn)
     logarithmic = categories is None and _is_wide(across, drawn)
     data = {
@@ -84,19 +89,30 @@ def settings(view: View) -> Drawing:
             {
                 "label": label,
                 "points": [[each.x, each.y, each.job] for each in shown if each.colour == number],
-                "medians": [_median(each, logarithmic) for each in summaries if each.colour == number],
+                "medians": [
+                    _median(each, logarithmic) for each in compared if each.colour == number and each.spread.jobs > 1
+                ],
             }
             for number, label in enumerate(colours.labels)
         ],
         "shown": len(shown),
         "found": len(drawn),
     }
+    if tables > 1:
+        text = f"{_imports(len(drawn))} of {tables:,} tables: choose one to compare settings."
+    else:
+        text = _summaries(view, summaries, categories, colours)
     return Drawing(
-        _summaries(view, summaries, categories, colours, measured.left_out),
+        text + _left_out(view, measured.left_out),
         _heads(view),
-        tuple(_figures(view, each, categories, colours) for each in summaries),
+        tuple(_figures(view, each, categories, colours) for each in compared),
         data,
     )
+
+
+def _tables(view: View, jobs: Sequence[int]) -> int:
+    """Into how many tables these imports went."""
+    return 1 if view.table else len(set(column("table", jobs).values()))
 
 
 def _coloured(name: str, values: Sequence[Value | None]) -> Classes:
@@ -183,22 +199,19 @@ def _spread(name: str, spread: TimingSpread) -> tuple[str, ...]:
 
 
 def _summaries(
-    view: View, summaries: Sequence[Summary], categories: Classes | None, colours: Classes, left_out: int
+    view: View, summaries: Sequence[Summary], categories: Classes | None, colours: Classes
 ) -> str:
-    """The highest and the lowest median in words, and how many imports are not drawn.
-
-    Medians of several imports are preferred to single values.
-    """
+    """The highest and the lowest median of several imports each, in words."""
     several = [each for each in summaries if each.spread.jobs > 1]
-    # One median alone would be both the highest and the lowest.
-    several = several if len(several) > 1 else list(summaries)
+    if len(several) < 2:
+        return "Too few imports with the same settings to compare medians."
     highest, lowest = (choose(several, key=lambda each: each.spread.median) for choose in (max, min))
 
     def summary(each: Summary) -> str:
         at = _setting(view, each, categories, colours)
         return f"{in_words(view.y, each.spread.median)} with {at} ({_imports(each.spread.jobs)})"
 
-    return f"Highest median: {summary(highest)}. Lowest: {summary(lowest)}.{_left_out(view, left_out)}"
+    return f"Highest median: {summary(highest)}. Lowest: {summary(lowest)}."
 
 
 def _alike(view: View, jobs: int, setting: str) -> str:
@@ -229,7 +242,7 @@ def over_time(view: View) -> Drawing:
     line = charts.over_time(view.query, view.y)
     if not line.points:
         return Drawing(f"Of the imports found, none has {title(view.y)}.")
-    tables = len(set(column("table", [point.job for point in line.points]).values())) if not view.table else 1
+    tables = _tables(view, [point.job for point in line.points])
     shown = charts.outline(line.points) if tables == 1 else charts.evenly(line.points)
     data = {
         "kind": "time",

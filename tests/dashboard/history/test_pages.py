@@ -148,7 +148,25 @@ class TestCharts:
         }
         assert points == wanted
         assert data["x"]["logarithmic"]
-        assert sum(each[4] for group in data["groups"] for each in group["medians"]) == len(wanted)
+        medians = [each for group in data["groups"] for each in group["medians"]]
+        alone = [each for each in shown(browser, f"?table={TABLE}").context["drawing"].figures if each[2] == "1"]
+        assert alone, "a dot is no median"
+        assert (min(each[4] for each in medians), sum(each[4] for each in medians)) == (2, len(wanted) - len(alone))
+
+    def test_settings_are_not_compared_over_several_tables(self, browser, told):
+        page, data = shown(browser), chart(browser).json()
+        assert "imports of 3 tables: choose one to compare settings." in page.text
+        assert "ighest median" not in page.text
+        assert not page.context["drawing"].figures
+        assert [group["medians"] for group in data["groups"]] == [[]] * len(data["groups"])
+        assert len([each for group in data["groups"] for each in group["points"]]) == data["found"]
+        data = chart(browser, "?colour=table").json()
+        assert all(group["medians"] for group in data["groups"]), "each table has its own"
+
+    def test_single_imports_have_no_medians_to_compare(self, browser, told):
+        query = f"?table={TABLE}&x=ended&colour="
+        assert shown(browser, query).context["drawing"].text.startswith("Too few imports with the same settings")
+        assert chart(browser, query).json()["groups"][0]["medians"] == []
 
     def test_one_setting_has_no_highest_median_and_is_drawn_over_time(self, browser, told):
         query = f"?table={TABLE}&x=table&colour="
@@ -157,7 +175,15 @@ class TestCharts:
         assert drawing.text.startswith(f"All {measured} imports have Table {TABLE}, so there is nothing to compare")
         assert drawing.data == chart(browser, f"{query}&chart=time").json()
 
-    @pytest.mark.parametrize("query", ["?x=table&colour=method", "?x=balanced&colour=row_bytes", "?x=rows&colour="])
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "?x=table&colour=method",
+            "?x=balanced&colour=table",
+            f"?table={TABLE}&x=method&colour=row_bytes",
+            f"?table={TABLE}&x=rows&colour=",
+        ],
+    )
     def test_words_switches_and_ranges_have_their_place(self, browser, told, query):
         data = chart(browser, query).json()
         assert sum(len(group["points"]) for group in data["groups"]) == data["found"]
