@@ -181,6 +181,12 @@ class TestTheListOfImports:
         page.get_by_role("button", name="Filter").click()
         expect(page.locator("#jobs tbody tr")).to_have_count(1)
 
+    def test_on_a_phone_what_stands_beside_a_heading_does_not_touch_it(self, opened, jobs):
+        page = opened(reverse("home"), viewport={"width": 390, "height": 844})
+        head = page.locator(".card-header", has_text="Last 14 days")
+        title, note = (head.locator(f"> {each}").bounding_box() for each in ("h2", "span"))
+        assert title["x"] + title["width"] + 8 <= note["x"]
+
     def test_on_a_phone_the_order_is_a_choice(self, opened, jobs):
         page = opened(reverse("jobs"), viewport={"width": 390, "height": 844})
         page.get_by_label("Order").select_option("file")

@@ -199,5 +199,5 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
         row["slower"] = slower.get(row["pk"], False)
         read = row["plain_size"] or row["size"]  # committed bytes are those of the working copy
         done = percent(row["committed_bytes"], read - row["data_offset"])
-        row["progress"] = None if row["status"] in ImportJob.ENDED else done
+        row["progress"] = None if held_up or row["status"] in ImportJob.ENDED else done
     return [by_key[key] for key in keys if key in by_key]

@@ -97,6 +97,8 @@ def test_an_obstacle_with_ways_out_is_said_once(browser, redis):
     for html in (page, *(browser.get(reverse(name)).content.decode() for name in ("home", "jobs"))):
         assert "Held up</span>" in html
         assert "Indexing</span>" not in html
+    # A full bar would read as done.
+    assert not any("<progress" in browser.get(reverse(name)).text for name in ("home", "jobs"))
     assert "data-loaded" in page
     assert f'href="{reverse("target", args=[job.target_id])}">Check the target' in page
     assert 'class="progress held-up" id="job-committed"' in page
