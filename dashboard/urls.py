@@ -8,7 +8,7 @@ from dashboard.connections import views as connections
 from dashboard.history import views as history
 from dashboard.home import views as home
 from dashboard.jobs import approval, compare, delete, detail, run_again
-from dashboard.jobs.cards import chunk_details, table_rows, why
+from dashboard.jobs.cards import chunk_details, why
 from dashboard.jobs.list import bulk, saved
 from dashboard.jobs.list import page as list
 from dashboard.jobs.rejects import files
@@ -49,7 +49,7 @@ pages = [
     path("jobs/<int:pk>/rates/", detail.rates, name="job_rates"),
     path("jobs/<int:pk>/chunks/<int:first>-<int:last>/", detail.problem_chunks, name="job_problem_chunks"),
     path("jobs/<int:pk>/why/", why.job_why, name="job_why"),
-    path("jobs/<int:pk>/rows/", table_rows.table_rows, name="job_table_rows"),
+    path("jobs/<int:pk>/rows/", detail.table_rows, name="job_table_rows"),
     path("jobs/<int:pk>/map/<int:first>-<int:last>/", chunk_details.chunks, name="job_chunks"),
     path("jobs/<int:pk>/timings/", detail.timings, name="job_timings"),
     path("jobs/<int:pk>/pause/", detail.pause, name="job_pause"),

@@ -198,9 +198,7 @@ def _spread(name: str, spread: TimingSpread) -> tuple[str, ...]:
     )
 
 
-def _summaries(
-    view: View, summaries: Sequence[Summary], categories: Classes | None, colours: Classes
-) -> str:
+def _summaries(view: View, summaries: Sequence[Summary], categories: Classes | None, colours: Classes) -> str:
     """The highest and the lowest median of several imports each, in words."""
     several = [each for each in summaries if each.spread.jobs > 1]
     if len(several) < 2:

@@ -23,6 +23,7 @@ from dashboard.jobs.cards.hosts import hosts
 from dashboard.jobs.cards.loaders import loaders
 from dashboard.jobs.cards.server_rows import server_rows
 from dashboard.jobs.cards.slowest import slowest
+from dashboard.jobs.cards.table_rows import emptied, rows_of
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import timings_of
 from dashboard.jobs.known_rows import known_rows, rows_that_would_double
@@ -105,6 +106,17 @@ def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Http
     htmx = request.htmx  # type: ignore[attr-defined]
     name = "jobs/_problem_chunks.html" if htmx else "jobs/problem_chunks.html"
     return render(request, name, context)
+
+
+@require_safe
+@never_cache
+def table_rows(request: HttpRequest, pk: int) -> HttpResponse:
+    """Rows of the table as they stand now; of a table that was emptied since, also the buttons that fit it."""
+    shown = _job(pk)
+    context: dict[str, Any] = {"job": shown, "shown": rows_of(shown)}
+    if emptied(shown, context["shown"]):
+        context |= _live_context(_progress(shown), with_rejects=False) | {"emptied": True}
+    return render(request, "jobs/cards/_table_rows.html", context)
 
 
 @require_safe

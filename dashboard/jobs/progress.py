@@ -45,12 +45,11 @@ _PHASES: Mapping[str, str] = {
     Status.VERIFYING: "Loaded; verifying against the ledger on the server",
     Status.SUCCEEDED: "Every row is accounted for",
     Status.FAILING: "Failing: ending what is in flight",
-    Status.FAILED: "Failed; what was committed stays",
     Status.CANCELLING: "Cancelling: ending what is in flight",
-    Status.CANCELLED: "Cancelled; what was committed stays",
 }
-# The phases of an import with a staging table, where they differ.
+# The phases of an import with a staging table.
 _STAGED_PHASES: Mapping[str, str] = {
+    **_PHASES,
     Status.LOADING: "Loading into a staging table; the target's table is untouched",
     Status.VERIFYING: "Finished; verifying against the ledger on the server",
     Status.FAILED: "Failed; the table is as it was",
@@ -207,8 +206,10 @@ class Progress:
             return "Scanning and loading" + (" into a staging table" if self.job.stages else "")
         if self.job.stages:
             return self._staged_phase
-        if self.job.status in (Status.FAILED, Status.CANCELLED) and not self.job.committed_bytes:
-            return f"{self.job.get_status_display()}; nothing was committed"
+        if self.job.status in (Status.FAILED, Status.CANCELLED):
+            rows = self.job.committed_rows
+            were = f" after {rows:,} {'row was' if rows == 1 else 'rows were'} committed"
+            return self.job.get_status_display() + (were if self.job.committed_bytes else "; nothing was committed")
         return _PHASES[self.job.status]
 
     @property
@@ -238,7 +239,7 @@ class Progress:
             if job.finished:
                 return f"{job.get_status_display()} after all rows were in"
         phases = _CREATING_PHASES if job.options_json.get("mode") == "create" else _STAGED_PHASES
-        return phases.get(job.status, _PHASES[job.status])
+        return phases[job.status]
 
     @property
     def compared_rows(self) -> int | None:

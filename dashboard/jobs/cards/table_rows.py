@@ -4,11 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
-
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import Problem
 from importer.engine.mapping.expressions import is_plain
@@ -37,16 +32,14 @@ class Shown:
         return shown_problem(self.problem.as_json()) if self.problem else {}
 
 
-@require_safe
-@never_cache
-def table_rows(request: HttpRequest, pk: int) -> HttpResponse:
-    """The rows of the file's first records if the primary key tells them, else the first rows of the table."""
-    job = get_object_or_404(ImportJob.objects.select_related("target", "source"), pk=pk)
-    return render(request, "jobs/cards/_table_rows.html", {"job": job, "shown": rows_of(job)})
+def emptied(job: ImportJob, shown: Shown) -> bool:
+    """Whether the table has lost all rows that the import has committed to it."""
+    empty = shown.table is not None and not shown.table.rows
+    return empty and bool(job.rows_in_table) and bool(job.finished or not job.stages)
 
 
 def rows_of(job: ImportJob) -> Shown:
-    """Rows of the import's table as they stand now."""
+    """Rows of the table now: those of the file's first records if the primary key tells them, else the first rows."""
     before = job.plan.seen.get("rows_before")
     known = int(before) if isinstance(before, int | float) else None
     wanted = None if job.restored_at or known == 0 else _first_keys(job)

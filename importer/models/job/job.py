@@ -263,6 +263,11 @@ class ImportJob(Wish, WholeLife, PresentAttempt, PresentLoad, LoadedRows, Workin
         return is_of_broken_proof(self.problem)
 
     @property
+    def changed_values(self) -> int:
+        """The values that were stored rounded, cut or in another spelling, as the options allow."""
+        return sum(each["values"] for each in self.notices if each["code"] != "created")
+
+    @property
     def rows_in_table(self) -> int:
         """The committed rows; none of an import that was taken back since."""
         return 0 if self.restored_at else self.committed_rows

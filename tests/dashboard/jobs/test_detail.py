@@ -9,6 +9,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateformat import format as date
 
 from dashboard.jobs.progress import progress
 from importer import queue
@@ -95,14 +96,16 @@ class TestStates:
 
 class TestEquation:
     def test_balanced_is_said_only_of_jobs_that_are(self, browser):
-        assert "Balanced, and verified" in page(browser, make_job(Status.SUCCEEDED))
+        balanced = make_job(Status.SUCCEEDED)
+        said = re.search("Balanced, and verified .* when it ended, <time[^>]*>(.*?)</time>", page(browser, balanced))
+        assert said.group(1) == date(timezone.localtime(balanced.finished_at), "j M, H:i")
         for status in (Status.LOADING, Status.VERIFYING, Status.FAILED, Status.CANCELLED):
             assert "Balanced, and verified" not in page(browser, make_job(status, problem=None))
 
     def test_what_is_missing_is_counted(self, browser):
         assert f"{20 * ROWS:,}</strong><span>still to come" in page(browser, make_job(chunks=60, loaded=40))
         failed = page(browser, make_job(Status.FAILED, chunks=60, loaded=40))
-        assert f"Not complete: {20 * ROWS:,} rows of the file are not in the table" in failed
+        assert f"Not complete: {20 * ROWS:,} rows of the file were not loaded" in failed
 
     def test_all_terms_stand_there(self, browser):
         job = make_job(chunks=4, loaded=1, replaced_rows=11, unchanged_rows=14, skipped_rows=12, rejected_rows=13)
@@ -198,7 +201,8 @@ class TestProblem:
         html = page(browser, make_job(Status.FAILED, chunks=3, loaded=0))
         assert "Failed; nothing was committed" in html
         assert "No chunk was committed." in html
-        assert "Failed; what was committed stays" in page(browser, make_job(Status.FAILED, chunks=3, loaded=1))
+        part = page(browser, make_job(Status.FAILED, chunks=3, loaded=1))
+        assert f"Failed after {ROWS:,} rows were committed" in part
 
     def test_it_says_what_where_and_what_to_do(self, browser):
         html = page(browser, make_job(Status.FAILED, problem=REFUSED))

@@ -137,9 +137,15 @@ class TestSection:
 
     def test_notices_are_counted_even_if_no_row_was_left_out(self, browser):
         notice = {"code": "rounded", "column": "lat", "reason": "Digits were rounded away.", "values": 1204}
-        html = section(page(browser, make_job(Status.SUCCEEDED, chunks=2, notices=[notice])))
+        created = {"code": "created", "column": "city", "reason": "city had no such row.", "values": 7}
+        shown = page(browser, make_job(Status.SUCCEEDED, chunks=2, notices=[notice, created]))
+        assert '<a class="text-warning" href="#job-rejects">1,204 values changed</a>' in shown
+        html = section(shown)
+        assert "Their lines are not kept. Rounding “Reject row” names them" in html
         assert re.search(r'Digits were rounded away.</td><td class="break">lat</td><td class="number">1,204</td>', html)
         assert "Reject file" not in html
+        named = page(browser, make_job(Status.SUCCEEDED, chunks=2, notices=[created]))
+        assert ("changed</a>" in named, "Their lines are not kept" in named) == (False, False)
 
     def test_many_reasons_fold_away(self, browser):
         kinds = [{"code": "1", "column": "c", "reason": f"reason {n}", "rows": 1} for n in range(30)]

@@ -72,6 +72,19 @@ def test_rows_that_are_gone_since_are_said_to_be(browser, job, mariadb):
     assert "removed since" not in rows(browser, job)
 
 
+@pytest.mark.parametrize("rows_left", [True, False])
+def test_a_retry_that_would_fill_an_emptied_table_in_part_is_not_the_main_action(browser, job, mariadb, rows_left):
+    ImportJob.objects.filter(pk=job.pk).update(status=Status.CANCELLED, scanned_rows=300, loaded_rows=147)
+    if not rows_left:
+        run_sql(mariadb, "TRUNCATE TABLE nodes")
+    page, card = (browser.get(reverse(name, args=[job.pk])).text for name in ("job", "job_table_rows"))
+    assert "Cancelled after 147 rows were committed" in page
+    assert '<button class="btn btn-primary" id="job-retry">' in page
+    assert ("and not again the 147 rows that were committed" in card) == (not rows_left)
+    assert ('<a class="btn btn-primary" id="job-edit"' in card) == (not rows_left)
+    assert ('id="job-actions"' in card) == (not rows_left)
+
+
 def test_after_a_restore_no_row_is_of_the_import(browser, job):
     ImportJob.objects.filter(pk=job.pk).update(restored_at=timezone.now())
     html = rows(browser, job)
