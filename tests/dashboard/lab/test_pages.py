@@ -259,7 +259,6 @@ class TestResult:
         assert choices.options.mode == "replace"
         # One round gives no verdict.
         assert "the usual ones are used" in text(answer)
-        assert "The planner decides what is left open under “Speed”" in text(answer)
         assert re.search(r'<details class="speed" id="[^"]+">', answer.text), "nothing is filled in there"
         assert "recommends" not in text(answer).split(f'id="lab-{job.source.key}"')[1].split("</div>")[0]
         assert answer.context["preview"].mapping == job.mapping
