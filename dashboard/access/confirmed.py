@@ -7,11 +7,14 @@ Each address whose button depends on such facts is declared here once. Its form 
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.dateformat import format as date_format
 
 from importer.access.acting import acting_user
 from importer.engine.errors import Problem
@@ -52,25 +55,63 @@ def _backup(job: ImportJob) -> Facts:
     return {**_kept(job), "imports into the table since": since} if job.kept_table else {}
 
 
+@dataclass(frozen=True)
+class Version:
+    """A state that is too long to show: what has it, a digest of it, and who gave it to it, when (None: not known)."""
+
+    what: str
+    digest: str
+    by: User | None
+    at: datetime | None
+
+    @classmethod
+    def of(cls, what: str, state: object, by: User | None, at: datetime | None) -> "Version":
+        digest = hashlib.sha256(json.dumps(state, default=str, sort_keys=True).encode()).hexdigest()[:12]
+        return cls(what, digest, by, at)
+
+    def __str__(self) -> str:
+        return f"{self.at.isoformat() if self.at else ''} {self.digest}"
+
+    def told(self, before: str) -> str:
+        """What has changed since the version of this text. What was taken back has left no time."""
+        who = "you" if self.by == acting_user() else str(self.by or "somebody")
+        changed = f"{self.what}, changed by {who}"
+        then = _moment_of(before)
+        if not self.at or (then and self.at <= then):
+            return changed
+        local = timezone.localtime(self.at)
+        if local.date() == timezone.localtime().date():
+            return f"{changed} at {date_format(local, 'H:i')}"
+        return f"{changed} on {date_format(local, 'j M, H:i')}"
+
+
+def _moment_of(text: str) -> datetime | None:
+    """The moment of a Version, from its text, which a form has sent."""
+    try:
+        moment = datetime.fromisoformat(text.partition(" ")[0])
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
 def _drafts(job: ImportJob) -> Facts:
-    drafts = fixes.fixes_of(job, person).own if (person := acting_user()) else {}
-    return {"your changed rows": _state(len(drafts), sorted(drafts.items()))} if drafts else {}
+    person = acting_user()
+    found = fixes.fixes_of(job, person) if person else None
+    if not found or not found.own:
+        return {}
+    what = f"your corrected rows (now {len(found.own)})"
+    return {"drafts": Version.of(what, sorted(found.own.items()), person, found.changed_at)}
 
 
 def _preset(preset: MappingPreset | None) -> Facts:
     if preset is None:
         return {}
-    return {f"the preset {preset.name}": _state("", [getattr(preset, name) for name in RECIPE])}
+    recipe = [getattr(preset, name) for name in RECIPE]
+    return {"preset": Version.of(f"the preset {preset.name}", recipe, preset.changed_by, preset.changed_at)}
 
 
 def _waiting(channel: Channel) -> Facts:
     return {"messages that wait": waiting(channel)}
-
-
-def _state(words: object, thing: object) -> str:
-    """Words, and a short digest of the thing: for a state that is too long to show."""
-    digest = hashlib.sha256(json.dumps(thing, default=str, sort_keys=True).encode()).hexdigest()[:6]
-    return ", ".join(filter(None, (str(words), f"version {digest}")))
 
 
 def _undone(job: ImportJob) -> Facts:
@@ -129,13 +170,18 @@ def check_confirmed(request: HttpRequest, thing: Any) -> None:
         return
     before = _sent(request.POST[FIELD])
     changed = [
-        f"{fact} (then {before.get(fact) or 'none'}, now {value or 'none'})"
-        for fact, value in ((fact, str(value)) for fact, value in facts(thing).items())
-        if before.get(fact) != value
+        _told(fact, before.get(fact), value) for fact, value in facts(thing).items() if before.get(fact) != str(value)
     ]
     if changed:
         what = f"It has changed since the page showed it: {'; '.join(changed)}."
         raise Problem(what, advice="Nothing was done. Look at it as it is now, then press again.")
+
+
+def _told(fact: str, before: object, now: object) -> str:
+    """What has changed of a fact, in words."""
+    if isinstance(now, Version):
+        return now.told(str(before or ""))
+    return f"{fact} (then {before or 'none'}, now {str(now) or 'none'})"
 
 
 def _sent(text: str) -> Mapping[str, object]:

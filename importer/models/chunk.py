@@ -130,8 +130,9 @@ class RowFix(models.Model):
     chunk = models.PositiveIntegerField()
     place = models.PositiveIntegerField()
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    # The text of each field.
+    # The text of each field, and when the person entered them last; NULL of before that was recorded.
     texts = models.JSONField()
+    changed_at = models.DateTimeField(null=True, auto_now=True)
     # When an import took the row, and which; the time stays when that import is deleted, so that no other takes it.
     taken_at = models.DateTimeField(null=True, blank=True)
     taken_by = models.ForeignKey(ImportJob, models.SET_NULL, null=True, blank=True, related_name="+")

@@ -23,6 +23,11 @@ class MappingPreset(Named, ImportRecipe):
     columns_json = models.JSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Who gave it other settings last, and when; NULL if nobody has.
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
+    changed_at = models.DateTimeField(null=True, blank=True, editable=False)
     used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

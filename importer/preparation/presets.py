@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from importer.access import limits
+from importer.access.acting import acting_user
 from importer.access.policy import require, seen
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
@@ -91,10 +92,7 @@ def replace(preset: MappingPreset, prepared: PreparedImport) -> MappingPreset:
     Raises Forbidden unless the acting person made it, or may load into its table.
     """
     require(Level.LOAD, preset, owner=True)
-    for name, value in _recipe(prepared).items():
-        setattr(preset, name, value)
-    preset.save()
-    return preset
+    return _changed(preset, _recipe(prepared))
 
 
 def rename(preset: MappingPreset, name: str) -> None:
@@ -184,9 +182,15 @@ def replace_exported(preset: MappingPreset, by: ExportedPreset, target: Target) 
     """Give a preset the settings and the table of an exported one, as replace() does."""
     require(Level.LOAD, preset, owner=True)
     made = unsaved(by, target, by.table)
-    for name in RECIPE:
-        setattr(preset, name, getattr(made, name))
+    _changed(preset, {name: getattr(made, name) for name in RECIPE})
+
+
+def _changed(preset: MappingPreset, recipe: Mapping[str, Any]) -> MappingPreset:
+    for name, value in recipe.items():
+        setattr(preset, name, value)
+    preset.changed_by, preset.changed_at = acting_user(), timezone.now()
     preset.save()
+    return preset
 
 
 def unsaved(preset: ExportedPreset, target: Target, table_name: str) -> MappingPreset:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +21,7 @@ from django.utils import timezone
 from dashboard.access.confirmed import CONFIRMED, FIELD
 from importer import schedules
 from importer.access import people
+from importer.access.acting import acting_as
 from importer.engine.load.outcome import Compared
 from importer.engine.stored import to_json
 from importer.jobs.actions import obstacles
@@ -132,8 +133,10 @@ def preset() -> MappingPreset:
 
 
 def other_options(preset: MappingPreset) -> None:
-    options = {**preset.options_json, "max_rejects": 99}
-    MappingPreset.objects.filter(pk=preset.pk).update(options_json=options)
+    """Ann changes the preset after the page was shown."""
+    given = presets.exported(preset)
+    with acting_as(User.objects.get(username="ann")):
+        presets.replace_exported(preset, replace(given, options=replace(given.options, max_rejects=99)), preset.target)
 
 
 def one_more_message(channel: Channel) -> None:
@@ -209,6 +212,12 @@ CASES = {
     ),
 }  # fmt: skip
 
+# What a reader is told of a state that is too long to show.
+SAID = {
+    "save_preset": ("the preset mine, changed by ann at ",),
+    "job_load_fixed": ("your corrected rows (now 2), changed by you at ",),
+}
+
 
 def test_each_question_of_each_page_is_tied_to_what_it_shows(admin: Client):
     made = [Case(each, "job", update()) for each in (compared, failed, with_backup)]
@@ -254,9 +263,22 @@ def test_a_press_on_what_has_changed_is_refused_with_what_changed(admin: Client,
     told = text_of(admin.post(there, sent, follow=True))
     assert "It has changed since the page showed it: " in told
     assert "Nothing was done." in told
+    assert all(each in told for each in SAID.get(name, ()))
+    assert not re.search(r"\b[0-9a-f]{6,}\b", told.partition("It has changed")[2].partition("Nothing was done")[0])
     assert everything() == rows
     # What the page shows now can be confirmed.
     now = shown()
     assert json.loads(now) != json.loads(before)
     answer = admin.post(there, {FIELD: now, **case.sent(thing)}, follow=True)
     assert "It has changed since" not in text_of(answer)
+
+
+def test_a_draft_that_was_taken_back_has_no_time(admin: Client):
+    """The drafts that are left were entered before the page was shown."""
+    job = drafted()
+    drafted(place=1)
+    here = reverse("job_rejected", args=[job.pk])
+    sent = {FIELD: next(kept_field(form) for name, form in forms(html_of(admin.get(here)), here) if name in SAID)}
+    RowFix.objects.filter(job=job, place=1).delete()
+    told = text_of(admin.post(reverse("job_load_fixed", args=[job.pk]), sent, follow=True))
+    assert "your corrected rows (now 1), changed by you. Nothing was done." in told

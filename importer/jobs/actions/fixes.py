@@ -6,6 +6,7 @@ A row that an import has taken is never offered again, to nobody: it could be in
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -35,12 +36,13 @@ class Fixes:
     """The corrections of an import's rejected rows as a person sees them.
 
     `own`: the person's drafts. `taken`: the import that took the row, None if that was deleted. `taken_texts`: the
-    texts with which it took the row, empty if they are no longer kept.
+    texts with which it took the row, empty if they are no longer kept. `changed_at`: when the last draft was entered.
     """
 
     own: Mapping[Place, Sequence[str]]
     taken: Mapping[Place, ImportJob | None]
     taken_texts: Mapping[Place, Sequence[str]]
+    changed_at: datetime | None
 
 
 def can_be_fixed(job: ImportJob) -> bool:
@@ -56,12 +58,14 @@ def can_be_fixed(job: ImportJob) -> bool:
 def fixes_of(job: ImportJob, person: User) -> Fixes:
     """The person's drafts, and the rows that were taken already, by whomever."""
     stored = RowFix.objects.filter(job=job, key=job.key).select_related("taken_by")
-    own = {(each.chunk, each.place): each.texts for each in stored.filter(person=person, taken_at=None).order_by("pk")}
+    drafts = {(each.chunk, each.place): each for each in stored.filter(person=person, taken_at=None).order_by("pk")}
     gone = {(each.chunk, each.place): each for each in stored.exclude(taken_at=None)}
+    own = {place: each for place, each in drafts.items() if place not in gone}
     return Fixes(
-        {place: texts for place, texts in own.items() if place not in gone},
+        {place: each.texts for place, each in own.items()},
         {place: each.taken_by for place, each in gone.items()},
         {place: each.texts for place, each in gone.items()},
+        max((each.changed_at for each in own.values() if each.changed_at), default=None),
     )
 
 

@@ -101,6 +101,8 @@ def test_a_field_in_another_column_is_asked_about_alone(job: ImportJob, file: Fi
     with pytest.raises(NeedsAnswer) as asked:
         like(job, file(NEXT.replace("x", "05/06/2024")), "--map", "note=day", "--map", "day=")
     assert [each.field for each in asked.value.reading.guesses] == ["note"]
+    made = like(job, file(), "--map", "note=day:date=%d/%m/%Y")
+    assert [each.column for each in made.mapping] == ["id", "price", "", "day"]
 
 
 def test_columns_are_for_the_same_table_and_header(job: ImportJob, file: File):
