@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_775, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_379),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 88_851),
+    Part("tests", (".py", ".js", ".ts", ".go"), 88_856),
 )
 
 

@@ -13,6 +13,7 @@ from tests.browser.conftest import expect_no_scrolling_sideways
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TABLE = "made_up.t1"
+LABEL_PIXELS = 120  # of a day and a time
 
 
 @pytest.fixture
@@ -138,11 +139,15 @@ def test_one_value_of_a_setting_is_drawn_over_time(opened):
     drawn_at = page.evaluate(f"{chart}.data.datasets[0].data.map((each) => each.x)")
     assert drawn_at
     assert set(drawn_at) <= set(ended)
-    # Both ends of the axis say which moment they are.
+    # Both ends of the axis say which moment they are, and those between them are as far apart as their labels need.
     ticks = page.evaluate(f"{chart}.scales.x.ticks.map((each) => [each.value, each.label])")
     assert [ticks[0][0], ticks[-1][0]] == [min(drawn_at), max(drawn_at)]
     assert ticks[0][1]
     assert ticks[-1][1]
+    left, right = (page.evaluate(f"{chart}.scales.x.{side}") for side in ("left", "right"))
+    places = page.evaluate(f"{chart}.scales.x.ticks.map((_, at) => {chart}.scales.x.getPixelForTick(at))")
+    assert places == pytest.approx([left + (right - left) * at / (len(places) - 1) for at in range(len(places))])
+    assert places[1] - places[0] >= LABEL_PIXELS
 
 
 def test_without_javascript_all_but_the_chart_is_there(opened, told):
