@@ -20,6 +20,7 @@ from importer.retention import files, policies
 from importer.retention.needed import can_be_retried, file_reasons, reason, why_file_stays
 from importer.retention.overview import overview
 from importer.sources import quotas, uploads
+from importer.sources.abandoned import is_stalled
 
 FILES_SHOWN = 50
 
@@ -31,6 +32,10 @@ class KeptFile:
     source: SourceFile
     job: ImportJob | None
     why: str
+
+    @property
+    def stalled(self) -> bool:
+        return is_stalled(self.source)
 
 
 @require_safe
@@ -46,7 +51,10 @@ def storage(request: HttpRequest) -> HttpResponse:
         "limits": limits.overview(request.user),
     }
     if is_admin(request.user):
-        context |= vars(overview(now)) | {"warned": settings.WARN_FREE_BYTES}
+        context |= vars(overview(now)) | {
+            "warned": settings.WARN_FREE_BYTES,
+            "in_blocks": not settings.FILE_STORE,
+        }
     return render(request, "system/storage.html", context)
 
 

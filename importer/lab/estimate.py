@@ -36,6 +36,7 @@ class LabEstimate:
     table_bytes: int
     seconds: float | None
     rate: float | None
+    overhead: float = OVERHEAD
 
 
 def estimate(prepared: PreparedImport, request: LabRequest, of_job: ImportJob | None = None) -> LabEstimate:

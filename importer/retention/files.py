@@ -5,6 +5,7 @@ whose row is marked, or that has no row.
 """
 
 from datetime import datetime, timedelta
+from math import inf
 from pathlib import Path
 
 from django.conf import settings
@@ -17,8 +18,16 @@ from importer.jobs.actions import fixes
 from importer.jobs.rejects import storage
 from importer.models import ImportJob, SourceFile
 from importer.preparation import examination
-from importer.retention.needed import FILE_OBSTACLES, JOBS_OF_FILE, any_of, can_be_retried, file_reasons, why_file_stays
-from importer.retention.policies import before
+from importer.retention.needed import (
+    FILE_OBSTACLES,
+    JOBS_OF_FILE,
+    RETRIED,
+    any_of,
+    can_be_retried,
+    file_reasons,
+    why_file_stays,
+)
+from importer.retention.policies import before, in_force
 from importer.sources import upload_storage
 from importer.sources.store.file_store import UNKNOWN_KEPT, file_store
 
@@ -145,6 +154,18 @@ def remove_unknown_rejects(now: datetime, most: int) -> int:
             if removed == most:
                 return removed
     return removed
+
+
+def rejects_kept_until(job: ImportJob) -> datetime | None:
+    """When the rejected rows of an import may be deleted, or it with them; None: never, or it has not ended."""
+    retried = job.status in RETRIED and job.chunks_removed_at is None
+    days = max(min(_days("rejects"), _days("jobs")), _days("retry") if retried else 0)
+    return job.finished_at + timedelta(days=days) if job.finished_at and days != inf else None
+
+
+def _days(name: str) -> float:
+    days = in_force(name).days
+    return inf if days is None else days
 
 
 def remove_rejects(now: datetime, most: int) -> int:

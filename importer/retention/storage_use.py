@@ -5,6 +5,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import redis
@@ -18,6 +19,7 @@ from importer.engine.errors import NoConnection
 from importer.engine.units import count_of
 from importer.jobs.rejects import storage
 from importer.models import ImportJob, SourceFile
+from importer.retention.files import rejects_kept_until
 from importer.sources.room import WRITTEN, existing
 
 TABLES_SHOWN = 8
@@ -58,10 +60,11 @@ class DiskRoom:
 
 @dataclass(frozen=True)
 class RejectFolder:
-    """The rejected rows of one import."""
+    """The rejected rows of one import. `until`: when the policies delete them; None: never, or it has not ended."""
 
     job: ImportJob
     bytes: int
+    until: datetime | None
 
 
 def folders() -> list[Taken]:
@@ -124,7 +127,7 @@ def largest_rejects() -> list[RejectFolder]:
     sizes.update({key: _size(settings.REJECTS_DIR / key)[0] for key in storage.local_keys()})
     most = sorted(sizes, key=lambda name: -sizes[name])[:REJECTS_SHOWN]
     jobs = ImportJob.objects.filter(key__in=most).select_related("source", "created_by", "target")
-    found = [RejectFolder(job, sizes[str(job.key)]) for job in jobs]
+    found = [RejectFolder(job, sizes[str(job.key)], rejects_kept_until(job)) for job in jobs]
     return sorted(found, key=lambda each: -each.bytes)
 
 

@@ -20,6 +20,11 @@ TIDIED_EVERY = 3600.0  # seconds, on a host without workers
 Status = SourceFile.Status
 
 
+def is_stalled(source: SourceFile) -> bool:
+    """Whether an upload has had no new byte for so long that nobody seems to send it any more."""
+    return source.arriving and source.touched_at < timezone.now() - UNBEGUN_AFTER
+
+
 def remove_abandoned() -> int:
     """Remove uploads without new bytes for ABANDONED_AFTER, and files under UPLOAD_DIR that no row needs.
 

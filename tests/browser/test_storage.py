@@ -33,7 +33,7 @@ def test_a_policy_is_changed_and_a_file_and_its_import_are_deleted(opened, width
     expect(page.get_by_text("changed by ann on")).to_be_visible()
     assert policies.in_force("chunks").days == 12
 
-    page.get_by_role("link", name=f"Delete {LONG}").click()
+    page.get_by_role("link", name=f"Delete file {LONG}").click()
     expect(page.get_by_text("can then no longer be retried")).to_be_visible()
     expect_no_scrolling_sideways(page)
     page.get_by_role("button", name="Delete the file").click()

@@ -78,6 +78,7 @@ class TestNew:
         assert "Left out: chunk size 4 MiB" in page
         assert "Reason: the same chunks as chunk size 1 MiB, parallelism 1, so both are one trial." in page
         assert "then up to 24 more of the best few" in page
+        assert "and 1.5 s a trial for its table, scan and proof, also of the best few" in page
         assert f"about {ROWS:,} each" in page
         assert f"{job.table} itself is neither read nor written." in page.replace("<code>", "").replace("</code>", "")
 

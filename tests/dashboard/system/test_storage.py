@@ -1,7 +1,7 @@
 """The page Storage, and the pages that ask before a file or an import is deleted."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.urls import reverse
@@ -71,8 +71,39 @@ class TestStorage:
 
     def test_an_upload_under_way_is_stopped_not_deleted(self, client, root):
         upload(root, "half.csv")
-        SourceFile.objects.update(status=SourceFile.Status.UPLOADING)
-        assert re.search(r'>Stop <span class="visually-hidden">the upload of half.csv</span>', page(client))
+        SourceFile.objects.update(status=SourceFile.Status.UPLOADING, received=1)
+        assert re.search(r'>Stop upload <span class="visually-hidden">half.csv</span>', page(client))
+        assert "3 bytes, being uploaded" in page(client)
+        SourceFile.objects.update(touched_at=timezone.now() - timedelta(hours=1))
+        assert "3 bytes, stopped at 1 byte" in page(client)
+        assert re.search(r'>Delete upload <span class="visually-hidden">half.csv</span>', page(client))
+
+    @pytest.mark.parametrize(
+        ("status", "days", "kept"),
+        [
+            (Status.SUCCEEDED, {}, "kept until 1 Jun 2026, then they can be neither corrected nor loaded"),
+            (Status.SUCCEEDED, {"jobs": 30}, "kept until 2 Apr 2026"),
+            # It can be retried for longer than its rejected rows would be kept.
+            (Status.FAILED, {"retry": 100}, "kept until 11 Jun 2026"),
+            (Status.SUCCEEDED, {"retry": 100}, "kept until 1 Jun 2026"),
+            (Status.SUCCEEDED, {"rejects": None, "jobs": None}, "kept for ever"),
+            (Status.LOADING, {}, "kept while it is under way"),
+        ],
+    )
+    def test_until_when_rejected_rows_are_kept_agrees_with_the_policies(
+        self, client, root, settings, status, days, kept
+    ):
+        for name, value in days.items():
+            RetentionPolicy.objects.create(name=name, days=value)
+        job = make_job(status, chunks=1, rejected_rows=1)
+        ended = None if status == Status.LOADING else datetime(2026, 3, 3, tzinfo=UTC)
+        ImportJob.objects.update(finished_at=ended)
+        (settings.REJECTS_DIR / str(job.key)).mkdir()
+        (settings.REJECTS_DIR / str(job.key) / "0.csv").write_bytes(b"x")
+        html = page(client)
+        assert kept in html
+        assert f">Delete import {job.pk}</a>" in html
+        assert "Sizes are those on disk, in whole blocks." in html
 
     def test_a_viewer_has_no_files(self, client):
         client.force_login(viewer("vic"))
