@@ -39,7 +39,7 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_893),
-    Part("importer/engine", (".py",), 44_820),
+    Part("importer/engine", (".py",), 44_826),
     Part("importer/engine", (".c", ".h"), 2_578),
     Part("importer", (".py",), 44_050, without=("importer/engine",)),
     Part("dashboard", (".py",), 21_700),
@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_775, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_379),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 88_888),
+    Part("tests", (".py", ".js", ".ts", ".go"), 88_941),
 )
 
 

@@ -57,7 +57,8 @@ class Preference:
 
     def __str__(self) -> str:
         return (
-            f"measured {self.times:.2g} times faster here ({count_of(self.imports, 'import')} against {self.against})"
+            f"it was measured {self.times:.2g} times faster here ({count_of(self.imports, 'import')} against"
+            f" {self.against})"
         )
 
 

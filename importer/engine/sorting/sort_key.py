@@ -71,7 +71,7 @@ class SortKey:
         Raises Unsortable if the table has no primary key, or its first column is not in the file unchanged.
         """
         if not table.primary_key:
-            raise Unsortable(f"{table.name} has no primary key.")
+            raise Unsortable(f"The table {table.name} has no primary key.")
         parts: list[KeyPart] = []
         names: list[str] = []
         for name in table.primary_key:
@@ -81,7 +81,8 @@ class SortKey:
             parts.append(part)
             names.append(name)
         if not parts:
-            raise Unsortable(f"{table.primary_key[0]}, with which the primary key begins, is not in the file as it is.")
+            first = table.primary_key[0]
+            raise Unsortable(f"The column {first}, with which the primary key begins, is not in the file as it is.")
         return cls(tuple(names), tuple(parts), len(mapping))
 
     def keys(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[Keys, Mask]:

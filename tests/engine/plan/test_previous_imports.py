@@ -23,7 +23,7 @@ def test_what_was_clearly_faster_is_chosen_and_told():
     made = plan(past=CLEAR)
     assert made.parallelism == 3
     assert why(made, "3 in parallel").startswith(
-        "measured 1.6 times faster here (5 imports against 4), compared with 6"
+        "it was measured 1.6 times faster here (5 imports against 4), compared with 6"
     )
 
 
@@ -64,4 +64,4 @@ def test_what_is_asked_for_counts_more():
 def test_any_setting_can_be_asked_about():
     found = past(runs(2, *[100] * 4), runs(2, *[150] * 5, indexes="defer")).preferred("indexes", "keep")
     assert found
-    assert (found.value, str(found)) == ("defer", "measured 1.5 times faster here (5 imports against 4)")
+    assert (found.value, str(found)) == ("defer", "it was measured 1.5 times faster here (5 imports against 4)")

@@ -125,7 +125,8 @@ class TestChunks:
         assert plan().first_chunk_bytes <= 256 * 1024
 
     def test_are_told_with_the_small_ones_at_the_beginning(self):
-        assert why(plan(100 * 1024), "One chunk of at most 1 MiB")
+        told = why(plan(100 * 1024), "One chunk of at most 1 MiB")
+        assert told == "the file is no larger; the chunk is one transaction"
         assert why(plan(10 * MIB, options=Options(parallelism=1)), "About 10 chunks of at most 1.25 MiB")
 
     def test_and_with_those_at_the_end(self):

@@ -108,23 +108,27 @@ def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) ->
         return whole_file_reason(context)
     options = context.options
     size = human_bytes(sizes.bytes)
-    one = f"up to {human_bytes(together)} of them that follow each other are one transaction" if together else ""
-    why = f"{_why_of_that_size(context)}; {one or 'each is one transaction'}"
+    number = sizes.count(context.data_bytes)
+    one = "the chunk is one transaction" if number == 1 and not options.commit_rows else "each is one transaction"
+    if together and number > 1:
+        one = f"up to {human_bytes(together)} of them that follow each other are one transaction"
+    why = f"{_why_of_that_size(context, number)}; {one}"
     if options.commit_rows:
         rows = count_of(options.commit_rows, "row")
         return Reason(f"Chunks of at most {rows} and {size}", why, option="commit_rows")
-    number = sizes.count(context.data_bytes)
     chunks = "One chunk" if number == 1 else f"About {number:,} chunks"
     if options.on_error == "reject":
         why += f", of {MOST_ROWS_IF_REJECTING:,} rows at most"
     return Reason(f"{chunks} of at most {size}", why, option="chunk_bytes")
 
 
-def _why_of_that_size(context: PlanningContext) -> str:
+def _why_of_that_size(context: PlanningContext, number: int) -> str:
     if context.options.chunk_bytes or context.options.commit_rows:
         return "as requested"
     if context.server.careful:
         return f"imports on {context.server.flavour} take the safe path"
+    if number == 1:
+        return "the file is no larger"
     fits = largest_transaction(context.server)
     if fits and fits[0] < LARGEST_CHUNK:
         return f"they are small enough for {fits[1]} on the server"

@@ -35,7 +35,7 @@ def choose_parallelism(context: PlanningContext) -> tuple[int, Reason]:
         return 1, Reason("One chunk after another", choice.why, True, "parallelism")
     return choice.count, Reason(
         f"{choice.count} in parallel",
-        f"{choice.why}; can be changed while it runs",
+        f"{choice.why}; the number can be changed while the import runs",
         choice.held_back,
         "parallelism",
     )

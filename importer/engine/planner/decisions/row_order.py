@@ -56,9 +56,9 @@ def _if_it_pays(context: PlanningContext, key: SortKey) -> tuple[SortKey | None,
     columns = ", ".join(key.columns)
     if context.key_order is None:
         packed = needs_copy(context.packing, context.dialect)
-        before = "it is unpacked" if packed else "all of it has arrived"
+        shows = "unpacked" if packed else "whole"
         return None, _in_file_order(
-            f"whether it is that of {columns} cannot be told before {before}; sort key sorts it"
+            f"only the {shows} file shows whether that is the order of {columns}; sort key sorts it"
         )
     if context.key_order.fits:
         return None, _in_file_order(f"by a sample it is {context.key_order.description} of {columns} already")
@@ -70,7 +70,7 @@ def _if_it_pays(context: PlanningContext, key: SortKey) -> tuple[SortKey | None,
 def _key(context: PlanningContext) -> SortKey:
     options = context.options
     if options.ordered or context.numbers_rows:
-        raise Unsortable("Which of two rows with one key stays depends on the file's order.")
+        raise Unsortable("The file's order decides which of two rows with one key stays.")
     if options.mode == "create" and needs_copy(context.packing, context.dialect):
         raise Unsortable("The new table's types are read from the file before it is sorted, which a plain one allows.")
     return SortKey.of(context.table, context.mapping)
