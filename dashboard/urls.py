@@ -160,6 +160,8 @@ pages = [
     path("channels/<int:pk>/", views.channel, name="channel"),
     path("channels/<int:pk>/switch/", views.channel_switch, name="channel_switch"),
     path("channels/<int:pk>/test/", views.channel_test, name="channel_test"),
+    path("channels/<int:pk>/send-now/", views.channel_send_now, name="channel_send_now"),
+    path("channels/<int:pk>/discard/", views.channel_discard, name="channel_discard"),
     path("channels/<int:pk>/delete/", views.channel_delete, name="channel_delete"),
     path("notices/<int:pk>/again/", views.notice_again, name="notice_again"),
     # the people

@@ -144,6 +144,8 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_channels": {"GET": Does("channels"), "POST": Does("channel_new")},
     "api_channel": {"GET": Does("channel"), "PATCH": Does("channel"), "DELETE": Does("channel_delete")},
     "api_channel_test": {"POST": Does("channel_test")},
+    "api_channel_send_now": {"POST": Does("channel_send_now")},
+    "api_channel_discard": {"POST": Does("channel_discard")},
     "api_channel_notices": {"GET": Does("channel")},
     "api_notice_again": {"POST": Does("notice_again")},
     "api_labs": {"GET": Does("labs"), "POST": Does("lab_new")},

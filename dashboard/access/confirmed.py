@@ -154,6 +154,7 @@ CONFIRMED: Mapping[str, Callable[[Any], Facts]] = {
     "group_delete": _grants,
     "save_preset": _preset,
     "channel_delete": _waiting,
+    "channel_discard": _waiting,
 }
 
 

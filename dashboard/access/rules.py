@@ -276,6 +276,8 @@ RULES: dict[str, Rule] = {
     "channel": CHANNEL,
     "channel_switch": CHANNEL,
     "channel_test": replace(CHANNEL, rate=limits.CHECKS),
+    "channel_send_now": CHANNEL,
+    "channel_discard": CHANNEL,
     "channel_delete": CHANNEL,
     "people": PEOPLE,
     "person_new": PEOPLE,

@@ -10,10 +10,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dashboard.access.confirmed import check_confirmed
 from dashboard.channels.form import ChannelForm
-from dashboard.channels.waiting import causes
+from dashboard.channels.waiting import waits
 from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
+from importer.engine.units import count_of
 from importer.models import Channel, Notification
 from importer.models.channel import Event
 from importer.notifications import channels as notification_channels
@@ -28,8 +29,8 @@ MOST_SHOWN = 20
 def channels(request: HttpRequest) -> HttpResponse:
     """All channels by name, each with its destinations and the state of its notifications."""
     shown = list(seen(with_state()))
-    why = causes(shown)
-    rows = [(each, kind_of(each).describe(each), why.get(each.pk, "")) for each in shown]
+    found = waits(shown)
+    rows = [(each, kind_of(each).describe(each), found.get(each.pk)) for each in shown]
     return render(request, "channels/list.html", {"rows": rows, "kinds": KINDS})
 
 
@@ -91,6 +92,29 @@ def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def channel_send_now(request: HttpRequest, pk: int) -> HttpResponse:
+    """Send what waits for the channel at once, without the delays after failures."""
+    delivery.send_now(get_object_or_404(Channel, pk=pk).pk)
+    messages.success(request, "A worker sends them now, one after another.")
+    return redirect("channel", pk)
+
+
+@require_POST
+def channel_discard(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give up what waits for the channel."""
+    channel = get_object_or_404(Channel, pk=pk)
+    try:
+        check_confirmed(request, channel)
+    except Problem as problem:
+        messages.error(request, str(problem))
+        return redirect("channel", pk)
+    number = delivery.discard(pk)
+    audit.note(discarded=number)
+    messages.success(request, f"{count_of(number, 'message')} discarded. Each can be sent again.")
+    return redirect("channel", pk)
+
+
+@require_POST
 def notice_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Try again to deliver a notification that was given up."""
     notice = get_object_or_404(Notification, pk=pk)
@@ -117,5 +141,5 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
         "waiting": notification_channels.waiting(edited) if edited.pk else 0,
         "now": timezone.now(),
     }
-    context["why"] = causes([stored]).get(stored.pk, "") if stored else ""
+    context["wait"] = waits([stored]).get(stored.pk) if stored else None
     return render(request, "channels/detail.html", context, status=422 if form.is_bound else 200)

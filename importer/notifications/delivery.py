@@ -31,6 +31,7 @@ LONGEST_PAUSE = 300  # seconds that a channel pauses after failures, at most
 GIVEN_UP_AFTER = timedelta(days=1)
 # Above this many attempts the notification is given up: each attempt may have killed its worker.
 MOST_ATTEMPTS = 100
+DISCARDED = "It was discarded by hand."
 NO_WORD = "An attempt was begun, and nothing is known of its end."
 
 
@@ -66,6 +67,21 @@ def retry(notice_id: int) -> bool:
     if queued:
         queue.send([Message("tell", notice_id)])
     return queued
+
+
+def send_now(channel_id: int) -> None:
+    """Queue the channel's waiting messages at once, without the delays after failures."""
+    free_at = Channel.objects.values_list("free_at", flat=True).get(pk=channel_id)
+    _untouched(channel_id).update(next_at=timezone.now())
+    if not Notification.objects.filter(channel=channel_id, status=Status.WAITING, next_at__gt=timezone.now()).exists():
+        # No attempt is under way: it was a pause. A worker that has begun one since has changed the time.
+        Channel.objects.filter(pk=channel_id, free_at=free_at).update(free_at=None)
+    queue.send([Message("tell", pk) for pk in _due(Channel.objects.filter(pk=channel_id))])
+
+
+def discard(channel_id: int) -> int:
+    """Give up the channel's waiting messages, except one that is being sent. Returns their number."""
+    return _untouched(channel_id).update(status=Status.GIVEN_UP, problem=DISCARDED)
 
 
 def delete_old(before: datetime, most: int) -> int:
@@ -130,6 +146,12 @@ def _delay(before: int, longest: int) -> timedelta:
 
 def _give_up(notice: Notification, reason: str) -> None:
     _held(notice).update(status=Status.GIVEN_UP, problem=reason)
+
+
+def _untouched(channel_id: int) -> QuerySet[Notification]:
+    """The channel's waiting messages of which no attempt is under way."""
+    waiting = Notification.objects.filter(channel=channel_id, status=Status.WAITING)
+    return waiting.exclude(problem=NO_WORD, next_at__gt=timezone.now())
 
 
 def _held(notice: Notification) -> QuerySet[Notification]:

@@ -227,7 +227,8 @@ PLACES = (
         (1,),
         words=(
             "bob@example.org",
-            "<strong>11 messages wait.</strong> Redis does not answer. No mail server is set",
+            "<strong>11 messages wait, the oldest for ",
+            "Redis does not answer. No mail server is set",
             f"{NIGHTLY} is late",
             'value="2"',
         ),
@@ -237,7 +238,8 @@ PLACES = (
         (2,),
         words=(
             "https://hooks.example.org/millrace",
-            "2 messages wait.</strong> Redis does not answer.",
+            "2 messages wait, the oldest for ",
+            "</strong> Redis does not answer.",
             "was slower than usual",
             "sent",
         ),
@@ -291,6 +293,8 @@ ACTIONS = (
     Action("connection_delete", (1,), words=(f"the schedules products as they come, {NIGHTLY} pick files up there",)),
     Action("channel_switch", (3,), {"on": "yes"}, ("1 waiting",)),
     Action("channel_test", (1,), words=("No mail server is set.",)),
+    Action("channel_send_now", (1,), words=("A worker sends them now, one after another.",)),
+    Action("channel_discard", (1,), words=("11 messages discarded.", "It was discarded by hand.")),
     Action("channel_delete", (2,), words=("ops is deleted.",)),
     Action("notice_again", (9,), words=("It is tried again.",)),
 )

@@ -205,6 +205,7 @@ CASES = {
         lambda preset: f"?preset={preset.pk}",
     ),
     "channel_delete": Case(lambda: Channel.objects.get(pk=2), "channel", one_more_message),
+    "channel_discard": Case(lambda: Channel.objects.get(pk=2), "channel", one_more_message),
     "group_delete": Case(group, "group", lambda each: people.grant(each, "target", Level.LOAD)),
     "schedule_header": Case(
         lambda: Schedule.objects.get(pk=2), "schedule_header", another_header,

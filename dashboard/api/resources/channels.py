@@ -138,6 +138,24 @@ def test_channel(request: HttpRequest, id: int) -> Any:
     return Status(204, None)
 
 
+@router.post(
+    "channels/{int:id}/send-now", response={204: None}, url_name="api_channel_send_now", summary="Send what waits"
+)
+def send_now(request: HttpRequest, id: int) -> Any:
+    """Send the messages that wait for a channel at once, without the delays after failures."""
+    delivery.send_now(get_object_or_404(Channel, pk=id).pk)
+    return Status(204, None)
+
+
+@router.post(
+    "channels/{int:id}/discard", response={204: None}, url_name="api_channel_discard", summary="Discard what waits"
+)
+def discard(request: HttpRequest, id: int) -> Any:
+    """Give up the messages that wait for a channel. Each can be sent again."""
+    audit.note(discarded=delivery.discard(get_object_or_404(Channel, pk=id).pk))
+    return Status(204, None)
+
+
 @router.get(
     "channels/{int:id}/notices", response=Page[NoticeOut], url_name="api_channel_notices", summary="List notices"
 )

@@ -85,6 +85,8 @@ WORDS = {
     "channel": "change channel",
     "channel_switch": "switch channel on or off",
     "channel_test": "test channel",
+    "channel_send_now": "send what waits for channel",
+    "channel_discard": "discard what waits for channel",
     "channel_delete": "delete channel",
     "notice_again": "send notice again",
     "person_new": "add person",

@@ -184,6 +184,9 @@ def test_a_notice_that_was_given_up_is_sent_again(things):
     type(notice).objects.update(status="given up", problem="refused")
     assert root.read(f"channels/{notice.channel_id}/notices")["items"][0]["problem"] == "refused"
     assert root.send("POST", f"notices/{notice.pk}/again").json()["status"] == "waiting"
+    assert root.send("POST", f"channels/{notice.channel_id}/send-now").status_code == 204
+    assert root.send("POST", f"channels/{notice.channel_id}/discard").status_code == 204
+    assert root.read(f"channels/{notice.channel_id}/notices")["items"][0]["status"] == "given up"
 
 
 def test_the_audit_log_is_filtered_and_exported_by_admins(root):

@@ -9,12 +9,12 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.channels.waiting import ON_THEIR_WAY
+from dashboard.channels.waiting import NOT_TAKEN, ON_THEIR_WAY
 from importer.access import people
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.models import AuditEvent, Channel, Level, Notification, Subscription
-from importer.notifications import channels
+from importer.notifications import channels, delivery
 from importer.worker.hosts import presence
 from tests.dashboard.api.program import Program, problem
 from tests.dashboard.job_data import make_job
@@ -265,6 +265,32 @@ def test_messages_that_nobody_has_tried_to_send_wait_for_a_cause_as_well(staff, 
         assert [said in page_of(staff.get(each)) for each in pages] == [True, True]
 
 
+def test_messages_that_wait_long_say_for_how_long_and_can_be_sent_or_discarded(staff, redis):
+    channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org")
+    presence.announce("load@here", 1, ["control"])
+    waiting = {"channel": channel, "event": "failed", "payload": {"title": "orders failed", "what": "No."}}
+    notice = Notification.objects.create(**waiting, once="1", next_at=timezone.now())
+    listed, address = reverse("channels"), reverse("channel", args=[channel.pk])
+    for each in (listed, address):
+        assert ON_THEIR_WAY in page_of(staff.get(each))
+    Notification.objects.update(created_at=timezone.now() - timedelta(days=5, minutes=1))
+    said = {each: page_of(staff.get(each)).replace("\xa0", " ") for each in (listed, address)}
+    assert f"For 5 days. {NOT_TAKEN}" in said[listed]
+    assert f"<strong>1 message waits for 5 days.</strong> {NOT_TAKEN}" in said[address]
+    Notification.objects.update(next_at=timezone.now() + timedelta(hours=1), problem="it refused ann")
+    assert "it refused ann The next try is due 59 minutes from now." in page_of(staff.get(address)).replace("\xa0", " ")
+    Channel.objects.update(on=False)
+    assert ("Send now" in page_of(staff.get(address)), "Discard" in page_of(staff.get(address))) == (False, True)
+    Channel.objects.update(on=True)
+    assert "A worker sends them now" in page_of(staff.post(f"{address}send-now/", follow=True))
+    assert delivery.due() == [notice.pk]
+    shown = page_of(staff.post(f"{address}discard/", follow=True))
+    assert "1 message discarded." in shown
+    assert "Send again" in shown
+    assert "message waits" not in shown
+    assert AuditEvent.objects.latest("pk").details == {"discarded": 1}
+
+
 def test_why_messages_wait_is_said_first_also_for_those_after_the_oldest(staff, redis):
     channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org")
     address = reverse("channel", args=[channel.pk])
@@ -275,7 +301,7 @@ def test_why_messages_wait_is_said_first_also_for_those_after_the_oldest(staff, 
             next_at=due, attempts=int(not number), problem="" if number else "No mail server is set.",
         )  # fmt: skip
     page = page_of(staff.get(address))
-    said = "<strong>25 messages wait.</strong> No worker is running. No mail server is set."
+    said = "<strong>25 messages wait.</strong> No worker is running. No mail server is set. The next try was due "
     assert page.index(said) < page.index('class="card"')
     Notification.objects.filter(pk__gt=Notification.objects.earliest("pk").pk).delete()
     page = page_of(staff.get(address))

@@ -267,6 +267,9 @@ class TestPage:
         Schedule.objects.update(next_due_at=timezone.now() - timedelta(days=2))
         assert "Was due <time" in browser.get(reverse("home")).content.decode()
         assert "was due <time" in browser.get(reverse("schedules")).content.decode()
+        assert re.search(
+            r'class="text-warning"><svg[^§]{,600}</svg>\s*Was due <time', browser.get(reverse("home")).text
+        )
         page = browser.get(address, {"seen": seen}, headers={"HX-Request": "true"}).content.decode()
         assert '<h2 class="subheader">Was due</h2>' in page
         day = f"{timezone.now() - timedelta(days=2):%Y-%m}"

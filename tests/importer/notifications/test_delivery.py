@@ -57,6 +57,22 @@ def test_a_clock_that_was_set_back_a_day_delays_no_notification_for_a_day(notice
     assert free_at <= timezone.now() + timedelta(seconds=delivery.LONGEST_PAUSE)
 
 
+def test_what_waits_is_sent_at_once_or_given_up_unless_an_attempt_is_under_way(notice: Notification, hook: Hook):
+    hook.answers = [500]
+    assert tried(notice).status == Status.WAITING
+    assert delivery.due() == []
+    delivery.send_now(notice.channel_id)
+    assert delivery.due() == [notice.pk]
+    assert delivery._claim(notice.pk)
+    free_at = Channel.objects.get().free_at
+    delivery.send_now(notice.channel_id)
+    assert (delivery.discard(notice.channel_id), delivery.due(), Channel.objects.get().free_at) == (0, [], free_at)
+    Notification.objects.update(next_at=timezone.now())  # The worker has died.
+    assert delivery.discard(notice.channel_id) == 1
+    notice.refresh_from_db()
+    assert (notice.status, notice.problem) == (Status.GIVEN_UP, delivery.DISCARDED)
+
+
 def test_an_event_is_stored_once_for_each_channel(notice: Notification):
     outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     assert Notification.objects.count() == 1
