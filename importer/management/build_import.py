@@ -1,6 +1,7 @@
 """Builds an import from the options of `millrace load`."""
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from importer.access.policy import seen
@@ -9,6 +10,7 @@ from importer.connections.by_hand.schemes import check_scheme, is_address
 from importer.connections.by_hand.server_file import find_on_server
 from importer.engine.errors import Problem, TargetProblem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
+from importer.engine.reading.questions import NeedsAnswer
 from importer.management.import_options import check_named, flag_of, wish_of
 from importer.management.terminal import by_url
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
@@ -75,6 +77,11 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
             if not options["check_only"]:  # A check prints the whole reading.
                 _write_notes(prepared)
             return prepared
+    except NeedsAnswer as asked:
+        if request.before:  # Why the columns of that import are not taken.
+            _write(asked.reading.notes)
+        forget_unused([source])
+        raise
     except BaseException:
         forget_unused([source])
         raise
@@ -145,7 +152,11 @@ def _write_notes(prepared: PreparedImport) -> None:
         if conversions:
             listed = ", ".join(conversions)
             sys.stderr.write(f"{each.column} is read as {listed} (--map changes that).\n")
-    for line in prepared.reading.lines:
+    _write(prepared.reading.lines)
+
+
+def _write(lines: Sequence[str]) -> None:
+    for line in lines:
         sys.stderr.write(f"{line}\n")
 
 

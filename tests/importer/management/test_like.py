@@ -105,7 +105,7 @@ def test_a_field_in_another_column_is_asked_about_alone(job: ImportJob, file: Fi
     assert [each.column for each in made.mapping] == ["id", "price", "", "day"]
 
 
-def test_columns_are_for_the_same_table_and_header(job: ImportJob, file: File):
+def test_columns_are_for_the_same_table_and_header(job: ImportJob, file: File, capsys):
     said = f"Import {job.pk} went into {job.table}: only its format and options are taken."
     made = like(job, file("id;price;day;note\n2;2,5;2024-04-03;x\n"), "--table", "others")
     assert (made.table.name, made.options, made.reading.notes[0]) == ("others", job.options, said)
@@ -113,6 +113,7 @@ def test_columns_are_for_the_same_table_and_header(job: ImportJob, file: File):
     with pytest.raises(NeedsAnswer) as asked:
         like(job, file(NEXT.replace("nr", "id")))
     assert asked.value.reading.notes[0] == said
+    assert said in capsys.readouterr().err
     assert {each.field for each in asked.value.reading.guesses} == {"cost", "day"}
 
 
