@@ -178,11 +178,12 @@ def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
         if preview.prepared:
             suggested = lab.suggest_sample(preview.prepared, choices.shown_grid)
             preview.amounts = AmountsForm(choices.values, suggested, preview.prepared.table.schema)
-            preview.cards = [_card(preview, offer, preview.prepared, preview.amounts) for offer in OFFERS]
+            rate = lab.rate_of(preview.prepared)
+            preview.cards = [_card(preview, offer, preview.prepared, preview.amounts, rate) for offer in OFFERS]
             if choices.is_fresh:
                 _choose_useful(preview)
             preview.requested = preview.choices.lab_request(preview.amounts)
-            preview.expected = lab.estimate(preview.prepared, preview.requested, choices.job)
+            preview.expected = lab.estimate(preview.prepared, preview.requested, choices.job, rate)
     except Problem as problem:
         preview.problem = uploads.with_file_name(problem, preview.source) if preview.source else problem
     return preview
@@ -219,12 +220,14 @@ def _import_choices(choices: LabForm, source: SourceFile) -> NewImportForm:
     return NewImportForm({**restored(source.choices), **here, "mode": "append"})
 
 
-def _card(preview: LabPreview, offer: Offer, prepared: PreparedImport, amounts: AmountsForm) -> Card:
+def _card(
+    preview: LabPreview, offer: Offer, prepared: PreparedImport, amounts: AmountsForm, rate: float | None
+) -> Card:
     chosen, choices = offer == preview.choices.offer, preview.choices
     if offer.name == OWN:
         return Card(offer, chosen, None, "")
     try:
-        expected = lab.estimate(prepared, choices.lab_request(amounts, offer), choices.job)
+        expected = lab.estimate(prepared, choices.lab_request(amounts, offer), choices.job, rate)
     except Problem as problem:
         if problem.option == "grid":
             return Card(offer, chosen, None, "", f"{problem.what.partition('.')[0]}.")

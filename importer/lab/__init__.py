@@ -16,7 +16,7 @@ from importer.lab.lifecycle import take, unended
 from importer.lab.obstacles import end_without, is_not_dropped, is_stuck, try_now
 from importer.lab.published import experiments, order
 from importer.lab.results import options_of, options_to_apply, outcome, save_preset, whole
-from importer.lab.sample_size import suggest_sample
+from importer.lab.sample_size import rate_of, suggest_sample
 from importer.lab.trials import spent
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "order",
     "outcome",
     "prepare_again",
+    "rate_of",
     "refuse",
     "release_unmarked",
     "remove_orphans",

@@ -39,10 +39,15 @@ class LabEstimate:
     overhead: float = OVERHEAD
 
 
-def estimate(prepared: PreparedImport, request: LabRequest, of_job: ImportJob | None = None) -> LabEstimate:
-    """Estimate the lab of a request, for repeating the import `of_job` if given. Raises Problem as choose() does."""
+def estimate(
+    prepared: PreparedImport, request: LabRequest, of_job: ImportJob | None = None, rate: float | None = None
+) -> LabEstimate:
+    """Estimate the lab of a request, for repeating the import `of_job` if given. Raises Problem as choose() does.
+
+    `rate` is rate_of() the import, where it is known already.
+    """
     choice = choose(prepared, request, of_job)
-    sample, rate = expected_sample(prepared, request.sample), rate_of(prepared)
+    sample, rate = expected_sample(prepared, request.sample), rate or rate_of(prepared)
     return LabEstimate(
         tried=choice.tried,
         left_out=choice.left_out,
