@@ -36,7 +36,6 @@ class LabEstimate:
     table_bytes: int
     seconds: float | None
     rate: float | None
-    overhead: float = OVERHEAD
 
 
 def estimate(

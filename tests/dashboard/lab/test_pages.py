@@ -13,12 +13,14 @@ from importer import lab
 from importer.engine.plan.options import Options
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
+from importer.lab.estimate import OVERHEAD
 from importer.lab.results import planned_number
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
 from importer.sources import uploads
 from tests.importer.labs import ROWS, created_lab, grid, to_end, to_trial, write_rows
 from tests.importer.steps import import_of, run
 from tests.people import operator
+from tests.stack import announce_workers
 from tests.targets import on_mariadb
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.django_db(transaction=True)]
@@ -78,7 +80,7 @@ class TestNew:
         assert "Left out: chunk size 4 MiB" in page
         assert "Reason: the same chunks as chunk size 1 MiB, parallelism 1, so both are one trial." in page
         assert "then up to 24 more of the best few" in page
-        assert "and 1.5 s a trial for its table, scan and proof, also of the best few" in page
+        assert f"and {OVERHEAD} s a trial for its table, scan and proof, also of the best few" in page
         assert f"about {ROWS:,} each" in page
         assert f"{job.table} itself is neither read nor written." in page.replace("<code>", "").replace("</code>", "")
 
@@ -297,6 +299,17 @@ class TestResult:
         assert answer.status_code == 422
         assert "cannot be the preset's name" in text(answer)
         assert 'name="name" value="fast"' in answer.content.decode()
+
+
+def test_another_try_is_promised_only_while_something_can_do_it(browser, redis, target, path):
+    stuck = created_lab(target, path, SIZES)
+    Lab.objects.update(status=Lab.Status.ENDING, waits_for="The server is away")
+    address = reverse("lab", args=[stuck.pk])
+    assert "No worker is running: nothing tries it again until that is mended." in text(browser.get(address))
+    announce_workers()
+    page = text(browser.get(address))
+    assert "It is tried again by itself." in page
+    assert "nothing tries it again" not in page
 
 
 def test_the_empty_list_says_what_a_lab_is(browser):
