@@ -59,6 +59,8 @@ def listed() -> list[dict[str, Any]]:
         {
             "name": each.name,
             "article": each.article,
+            "by": each.by,
+            "url": each.url,
             "asks": each.asks,
             "ways": [way.name for way in each.ways],
             "private": [way.name for way in each.ways if way.server],
@@ -76,7 +78,7 @@ def lines(experiments: Iterable[dict[str, Any]]) -> Iterable[str]:
     """The experiments of listed() as lines of text."""
     for each in experiments:
         yield f"{each['name']}: {each['asks']} ({len(each['ways'])} ways)"
-        yield f"    {each['article']}"
+        yield f"    {each['article']}: {each['by']}, {each['url']}"
         if alone := len(each["private"]):
             lacking = "".join(f" For {flavour}: {why}" for flavour, why in each["missing"].items())
             yield f"    {alone} of them on a private server here.{lacking}"

@@ -150,6 +150,11 @@ class Claim:
     unmeasured: str = ""
 
     @property
+    def unit(self) -> str:
+        """What its figures count, to follow them."""
+        return "times" if self.to else "a second"
+
+    @property
     def ways(self) -> tuple[str, ...]:
         """The names of the ways that it compares."""
         return tuple(filter(None, (self.of, self.to)))
@@ -157,13 +162,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A published measurement. `baseline`: the way that the others' rates are divided by. `notes`: what differs here.
+    """A published measurement: the `article`'s title, author and year (`by`) and address (`url`), and how it is repeated.
+
+    `baseline`: the way that the others' rates are divided by. `notes`: what differs here.
 
     `small_rows` and `full_rows` count the rows of all tables of the workload together; full is the article's size.
     """
 
     name: str
     article: str
+    by: str
+    url: str
     asks: str
     conditions: str
     workload: Workload

@@ -155,7 +155,7 @@ def _shown(way: dict[str, Any]) -> dict[str, Any]:
 def compared(newest_first: Iterable[Lab]) -> dict[str, Any]:
     """The last report of each target and its claims: {"columns": [...], "claims": [...]}.
 
-    A column is {"lab", "report"}; a claim {"says", "published", "cells"}, with a cell for each column: the name of
+    A column is {"lab", "report"}; a claim {"says", "published", "unit", "cells"}, with a cell for each column: the name of
     its "target", and the claim's "verdict" there with its "badge", or None if that report does not have the claim.
     """
     last: dict[int, Lab] = {}
@@ -179,7 +179,7 @@ def _row(says: str, verdicts: dict[str, dict[str, Any] | None]) -> dict[str, Any
     """The row of a claim, from its verdict on each target."""
     return {
         "says": says,
-        "published": next((each["published"] for each in verdicts.values() if each), ""),
+        **next(({"published": each["published"], "unit": each.get("unit")} for each in verdicts.values() if each), {}),
         "cells": [
             {"target": target, "verdict": each and {**each, "badge": _badge(each["verdict"])}}
             for target, each in verdicts.items()

@@ -65,6 +65,8 @@ FROM_FILE = ImportAction(Options(method="load_data_infile", parallelism=1))
 METHODS = Experiment(
     name="methods",
     article="High-speed inserts with MySQL",
+    by="Benjamin Morel, 2017",
+    url="https://medium.com/@benmorel/high-speed-inserts-with-mysql-9d3dcd76f723",
     asks="which method is fastest, how many rows an INSERT should have, and what network delay changes",
     conditions="MySQL 5.7, Xeon E3 3.8 GHz, 32 GB, NVMe; on the same machine, or over gigabit below 0.1 ms",
     workload=MIXED,

@@ -120,6 +120,9 @@ ON_OWN_SERVER = (
 NAIVE = Experiment(
     name="naive",
     article="Testing the Fastest Way to Import a Table into MySQL",
+    by="Jaime Crespo, 2014",
+    url="https://jynus.com/dbahire/"
+    "testing-the-fastest-way-to-import-a-table-into-mysql-and-some-interesting-5-7-performance-results/",
     asks="what each step from single INSERTs to parallel LOAD DATA is worth, and which settings of the server help",
     conditions="MySQL 5.7 (of 5.1 to 5.7), four cores with hyper-threading, magnetic disk",
     workload=NODES,

@@ -91,6 +91,8 @@ _FORTY = Options(method="insert", rows_per_statement=40, commit_rows=1000)
 RECORDS = Experiment(
     name="records",
     article="Millions of records: batches, settings, keys, blobs",
+    by="blog.wumuxian1988.com, 2019",
+    url="https://blog.wumuxian1988.com/2019/02/26/MySQL-load-testing",
     asks="what batches and copies are worth, what keys cost before and after the rows, and single rows afterwards",
     conditions="MySQL 5.7.24 in a container, 48 cores, 256 GB, hard disk, latin1",
     workload=_WORKLOAD,

@@ -103,6 +103,20 @@ def test_a_claim_has_no_verdict_without_its_conditions(need, place):
     assert judge_claim(ALIKE, claim, rates(2.0, 2.0), place=place).verdict == AGREES
 
 
+def test_what_several_sessions_do_is_judged_only_on_more_cores_than_one():
+    several = [
+        (experiment, claim)
+        for experiment in EXPERIMENTS.values()
+        for claim in experiment.claims
+        if any(way.endswith("sessions") for way in claim.ways)
+    ]
+    assert len(several) > 5
+    place = Place(1, 512 * GIB, "MySQL", (5, 5, 8), rows=10**9)
+    for experiment, claim in several:
+        measured = {way: {1: 10.0, 2: 10.0} for way in claim.ways}
+        assert judge_claim(experiment, claim, measured, place=place).verdict == NOT_COMPARABLE, claim.says
+
+
 def test_a_claim_that_no_way_measures_says_why_and_stays_out_of_reports():
     claim = Claim("it spins", unmeasured="nothing counts it")
     assert judge_claim(ALIKE, claim, {}).why == "nothing counts it"

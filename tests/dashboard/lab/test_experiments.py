@@ -8,6 +8,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from bench.experiments.experiment import Claim
+from bench.experiments.published.registry import EXPERIMENTS
 from dashboard.lab.experiments import compared, leading, measured_ways
 from dashboard.lab.progress import lab_progress
 from importer.engine.errors import Problem
@@ -33,13 +35,42 @@ def test_the_page_has_the_last_report_of_each_target_with_the_verdict_on_each_cl
     reported(target, eight=9_000.0, date="2026-11-27", status="failed")
     answer = admin_client.get(reverse("lab_experiments"))
     shown = words(answer)
-    assert f"{target.name} MySQL 9.7.4, 4,321 rows, 2026-11-26" in shown
-    assert f"{DOUBLED} at least 2 1.50 times disagrees" in shown
-    assert f"W{AHEAD[1:]} at least 1 1.50 times agrees" in shown
-    assert "8 pool instances, as the article had at least 2 not comparable It was not measured" in shown
+    assert f"{target.name} · Report MySQL 5.5.8, 4,321 rows, 2026-11-26" in shown
+    assert f"{DOUBLED} at least 2 times 1.50 times (1.44 to 1.56) disagrees" in shown
+    assert f"W{AHEAD[1:]} at least 1 times 1.50 times (1.44 to 1.56) agrees" in shown
+    assert "8 pool instances, as the article had at least 2 times not comparable It was not measured" in shown
     assert reverse("lab_report", args=[last.pk]) in answer.content.decode()
     assert ("2026-11-01" in shown, "2026-11-27" in shown) == (False, False)
     assert "None was run yet" not in shown
+
+
+@pytest.mark.parametrize("name", ["lab_experiments", "lab_report"])
+def test_the_article_has_its_address_author_and_year(name, admin_client):
+    lab = reported(silent_target("secret"), eight=1_500.0)
+    address = reverse(name, args=[lab.pk] if name == "lab_report" else [])
+    article = EXPERIMENTS["partitions"]
+    page = admin_client.get(address)
+    assert f'<a href="{article.url}" rel="noreferrer">{article.article}</a>' in page.text
+    assert f"{article.article} , {unescape(article.by)}" in words(page)
+    for key in ("by", "url"):  # A report of an older version.
+        del lab.report_json[key]
+    lab.save()
+    page = admin_client.get(reverse("lab_report", args=[lab.pk]))
+    assert (article.article in words(page), article.url in page.text) == (True, False)
+
+
+def test_a_claim_about_a_rate_is_counted_by_the_second_not_in_times(admin_client):
+    lab = reported(silent_target("secret"), eight=1_500.0)
+    rate = {"says": "a read takes less than 2 ms", "of": "reads", "published": "at least 500", "verdict": "agrees"}
+    claim = Claim(rate["says"], rate["of"], least=500.0)
+    spread = {"median": 3368.0, "least": 2788.0, "most": 3564.0}
+    lab.report_json["claims"].append({**rate, "unit": claim.unit, "ratio": spread, "why": ""})
+    lab.save()
+    assert "3,368 a second (2,788 to 3,564) at least 500 a second" in words(
+        admin_client.get(reverse("lab_report", args=[lab.pk]))
+    )
+    listed = words(admin_client.get(reverse("lab_experiments")))
+    assert "at least 500 a second 3,368 a second (2,788 to 3,564) agrees" in listed
 
 
 def test_a_claim_that_an_older_report_does_not_have_is_empty_there():
@@ -59,7 +90,7 @@ def test_the_full_report_has_ways_claims_and_what_was_not_measured(admin_client)
     lab = reported(silent_target("secret"), eight=1_500.0)
     answer = admin_client.get(reverse("lab_report", args=[lab.pk]))
     shown = words(answer)
-    assert "High Rate insertion with MySQL and Innodb, repeated on MySQL 9.7.4" in shown
+    assert "High Rate insertion with MySQL and Innodb, repeated on MySQL 5.5.8" in shown
     assert "own server, 8 partitions, 8 sessions, 8 pool instances The server has no variable 'innodb_" in shown
     assert "16 partitions, 8 sessions import: method=load_data_local" in shown
     assert "Failed in some rounds" not in shown
@@ -67,7 +98,7 @@ def test_the_full_report_has_ways_claims_and_what_was_not_measured(admin_client)
     assert "To repeat it: millrace experiment run partitions --target warehouse" in shown
     assert shown.count("has no figure") == 1  # In the rule.
     assert "29 ways without a verdict" in shown
-    assert f"disagrees {DOUBLED} 1.50 times at least 2" in shown
+    assert f"disagrees {DOUBLED} 1.50 times (1.44 to 1.56) at least 2 times" in shown
     assert "Of the article's 6 claims, 1 agrees, 2 disagree, 3 are not comparable." in shown
     assert "Agrees: our figure keeps the article's bound" in shown
 
