@@ -6,7 +6,7 @@ from importer.engine.source.decisions import Standing
 STANDINGS = {
     Standing.PROVED: ("certain", "green", "the first rows allow nothing else"),
     Standing.STATED: ("chosen", "azure", "by you, by a preset or by an earlier import"),
-    Standing.RULE: ("by default", "secondary", "as usual, until you change it"),
+    Standing.RULE: ("by default", "secondary", "unless you choose another"),
     Standing.GUESSED: ("guessed", "yellow", "another reading is possible; asked above"),
 }
 

@@ -10,7 +10,7 @@ from django import forms
 from dashboard.fields.stored_form import StoredModelForm
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.engine.plan.options import DEFAULT_LIMIT_WORDS
+from importer.engine.plan.options import DEFAULT_LIMIT_WORDS, Options
 from importer.models import Schedule, SourceConnection
 from importer.schedules import ScheduleRequest
 from importer.schedules.commands import DEFAULT_LIMIT, NO_LIMIT
@@ -57,7 +57,7 @@ class ScheduleForm(StoredModelForm):
             "move_to": "Folder",
             "drift": "If header or table have changed",
             "lateness_minutes": "Late after, in minutes",
-            "rejects_limit": "Allowed rejected rows",
+            "rejects_limit": "Notify if more rows are rejected than",
         }
         help_texts = {
             "pattern": "* stands for any characters: orders-*.csv. {date:%Y%m%d} is the day that is due, "
@@ -69,8 +69,7 @@ class ScheduleForm(StoredModelForm):
             "backoff_seconds": "Then twice as long each time. Only what may pass by itself is tried again.",
             "deadline_minutes": "A run that takes longer is ended. Empty: no limit.",
             "lateness_minutes": "A run that has not ended this long after its due time sends a notification.",
-            "rejects_limit": "If a run's successful imports reject more, a notification is sent. Empty: the limit of"
-            " each channel.",
+            "rejects_limit": "In the successful imports of a run. Empty: the limit of each channel.",
         }
 
     # Asked only if the import or preset that is copied has no limit of rejected rows.
@@ -94,6 +93,11 @@ class ScheduleForm(StoredModelForm):
         self.fields["trigger"].choices = Schedule.Trigger.choices  # type: ignore[attr-defined]
         self.fields["trigger"].initial = Schedule.Trigger.ARRIVAL
         self.style(_css_class)
+
+    def tell_of(self, options: Options) -> None:
+        """Say of the fields what these options of the imports make of them."""
+        if options.on_error != "reject":
+            self.fields["rejects_limit"].help_text = "This schedule stops at the first invalid row: it rejects none."
 
     def schedule_request(self) -> ScheduleRequest:
         """The request that the form makes; the form must be valid."""

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.fields.ready import ready_first
 from dashboard.formatting import entered_number
+from dashboard.new_import.steps import format_in_short
 from dashboard.schedules import preview
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
 from dashboard.schedules.strip import strips
@@ -182,8 +183,12 @@ def _choose(request: HttpRequest) -> HttpResponse:
 
 
 def _form(request: HttpRequest, form: ScheduleForm, more: dict[str, Any]) -> HttpResponse:
+    recipe = more["recipe"]
+    form.tell_of(recipe.options)
     context = more | {
         "form": form,
+        "reading": format_in_short(recipe.file_dialect),
+        "loaded_fields": sum(bool(each.column) for each in recipe.mapping),
         "crons": CRONS,
         "zones": zone_names(),
         "connections": seen(SourceConnection.objects.all()).exists(),

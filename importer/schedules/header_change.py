@@ -55,6 +55,11 @@ class HeaderChange:
     columns: tuple[str, ...]
     table_changes: tuple[str, ...]
 
+    @property
+    def header(self) -> list[str]:
+        """The names of the file's fields."""
+        return [each.name for each in self.fields]
+
 
 def drifted_file(schedule: Schedule) -> DiscoveredFile | None:
     """The file by which the last run was stopped, if nothing was loaded since and the file is kept."""

@@ -217,3 +217,16 @@ class TestChanging:
         opened = f"{reverse('new_source', args=[source.key])}?preset={preset.pk}"
         assert opened in browser.get(reverse("preset", args=[preset.pk])).content.decode()
         assert browser.get(opened).status_code == 200
+
+    def test_files_that_are_chosen_for_a_preset_begin_with_it(self, browser, user, target):
+        source = uploaded(user)
+        save(browser, source)
+        preset = MappingPreset.objects.get()
+        address = f"{reverse('new')}?preset={preset.pk}"
+        for page in (reverse("preset", args=[preset.pk]), reverse("presets")):
+            assert f'href="{address}"' in browser.get(page).text
+        page = browser.get(address).text
+        assert "begin with the settings of the preset" in page
+        assert re.search(rf'data-preview="[^"]*\?preset={preset.pk}"', page)
+        assert f"{reverse('new_source', args=[source.key])}?preset={preset.pk}" in page
+        assert "?preset=" not in browser.get(reverse("new")).text

@@ -63,6 +63,21 @@ class TestForm:
         page = browser.get(reverse("schedule", args=[Schedule.objects.get().pk])).text
         assert "are rejected, at most 100 rows (or 1 %, if that is more)" in page
 
+    @pytest.mark.parametrize(("on_error", "says"), [("fail", True), ("reject", False)])
+    def test_the_limit_of_a_notification_is_not_that_of_an_import(self, browser, made, on_error, says):
+        made.options_json = {"on_error": on_error, "max_rejects": 5}
+        made.save()
+        page = browser.get(reverse("schedule_edit", args=[made.pk])).text
+        assert ">Notify if more rows are rejected than</label>" in page
+        assert ("stops at the first invalid row: it rejects none." in page) == says
+
+    def test_it_says_how_files_are_read_now(self, browser, made, preset):
+        made.mapping_json = [{"column": "n"}, {"column": "name"}, {"column": ""}]
+        made.save()
+        page = browser.get(reverse("schedule_edit", args=[made.pk])).text
+        assert f"Comma, UTF-8, header row; 2 fields into {made.table}." in page
+        assert '<option value="">keep this</option>' in page
+
     def test_it_makes_what_was_entered(self, made):
         assert (made.name, made.cron, made.zone) == ("nightly", "30 2 * * *", "Europe/Vienna")
         assert made.next_due_at > timezone.now()
