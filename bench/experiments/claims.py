@@ -74,7 +74,8 @@ def page(results: Results) -> str:
     for name, experiment in EXPERIMENTS.items():
         rows = [_row(experiment, claim, results) for claim in sorted(experiment.claims, key=_order)]
         head = ("claim", "the article says", "compared", "needs", *SERVERS.values())
-        parts.append(f"## [{experiment.article}]({experiment.url}) (`{name}`)\n\n{experiment.by}. Its conditions: {experiment.conditions}.\n")
+        parts.append(f"## [{experiment.article}]({experiment.url}) (`{name}`)\n")
+        parts.append(f"{experiment.by}. Its conditions: {experiment.conditions}.\n")
         parts.append(table(head, rows) + "\n")
     parts += [LACKING, "\n".join(_lacking(results)) + "\n"]
     return "\n".join(parts)

@@ -162,7 +162,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A published measurement: the `article`'s title, author and year (`by`) and address (`url`), and how it is repeated.
+    """A published measurement. `by`: author and year of the article; `url`: its address.
 
     `baseline`: the way that the others' rates are divided by. `notes`: what differs here.
 

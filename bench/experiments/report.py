@@ -93,7 +93,8 @@ class ExperimentResult:
             "baseline": self.experiment.baseline,
             "ways": [self._way(each, fastest) for each in self.experiment.ways],
             "claims": [
-                {"says": each.says, "unit": each.unit, **self.verdict(each).as_json()} for each in self.experiment.claims
+                {"says": each.says, "unit": each.unit, **self.verdict(each).as_json()}
+                for each in self.experiment.claims
             ],
             "rule": RULE,
         }
@@ -175,7 +176,8 @@ def markdown(result: ExperimentResult, chart_name: str) -> str:
     after = " after one to warm up" if conditions.warm_up else ""
     parts = [
         f"# {experiment.article}, repeated on {conditions.server}",
-        f"The [article]({experiment.url}) ({experiment.by}) asks {experiment.asks}. Its conditions: {experiment.conditions}.",
+        f"The [article]({experiment.url}) ({experiment.by}) asks {experiment.asks}. Its conditions:"
+        f" {experiment.conditions}.",
         f"Measured on {conditions.date} with {conditions.rows:,} rows, {_times(conditions.repeats)} of every"
         f" way{after}, in an order shuffled from seed {conditions.seed}. The server is {conditions.distance};"
         f" this machine has {conditions.machine}. {conditions.busy} {conditions.commits}"

@@ -1,5 +1,6 @@
 """The form of an import's options, made from their declarations (importer.engine.plan.option_specs)."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -60,9 +61,14 @@ class OptionInput(forms.BoundField):
         return self.spec.hint(self.text)
 
     @property
+    def default(self) -> str:
+        """The text of its default."""
+        return self.form.made[self.name].written(getattr(Options(), self.name))
+
+    @property
     def usual(self) -> bool:
         """Whether it is at its default."""
-        return self.text.strip() == self.form.made[self.name].written(getattr(Options(), self.name))
+        return self.text.strip() == self.default
 
     @property
     def planned(self) -> str:
@@ -183,9 +189,15 @@ class OptionsForm(forms.Form):
         return {_SPECS[name].group.name.lower() for name in self.errors if name in _SPECS}
 
     @property
-    def set_manually(self) -> int:
-        """How many settings of speed differ from the defaults."""
-        return sum(not each.usual for each in self.group(Group.SPEED))
+    def chosen(self) -> dict[str, int]:
+        """How many options of each group are not at their defaults, the mode aside, by its name in lower case."""
+        return {name: sum(not each.usual for each in some if each.name != "mode") for name, some in self.groups.items()}
+
+    @property
+    def defaults(self) -> str:
+        """The value of the button that sets all of them to their defaults; "" if they are."""
+        chosen = [each for some in self.groups.values() for each in some if not each.usual and each.name != "mode"]
+        return json.dumps({each.html_name: each.default for each in chosen}) if chosen else ""
 
     @property
     def speed_in_short(self) -> str:

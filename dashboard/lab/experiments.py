@@ -155,8 +155,9 @@ def _shown(way: dict[str, Any]) -> dict[str, Any]:
 def compared(newest_first: Iterable[Lab]) -> dict[str, Any]:
     """The last report of each target and its claims: {"columns": [...], "claims": [...]}.
 
-    A column is {"lab", "report"}; a claim {"says", "published", "unit", "cells"}, with a cell for each column: the name of
-    its "target", and the claim's "verdict" there with its "badge", or None if that report does not have the claim.
+    A column is {"lab", "report"}; a claim {"says", "published", "unit", "cells"}, with a cell for each column: the
+    name of its "target", and the claim's "verdict" there with its "badge", or None if that report does not have the
+    claim.
     """
     last: dict[int, Lab] = {}
     for lab in newest_first:

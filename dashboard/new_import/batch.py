@@ -1,5 +1,7 @@
 """Several files on one page of a new import: the first one's settings may be applied to all that are like it."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from uuid import UUID
 
@@ -19,20 +21,27 @@ from importer.engine.target.write_modes import SWAPPING
 from importer.models import SourceFile
 from importer.preparation.prepare import PreparedImport, prepare
 from importer.preparation.request import ImportRequest
+from importer.preparation.row_problems import RowProblems, find_row_problems
 from importer.sources import uploads
 
 # The form's fields: the keys of the other files with commas between, one to add, one to take off, and the check box.
 ALSO, ADD, DROP, APPLY = "also", "add", "drop", "apply_to_all"
 FIELDS = (ALSO, ADD, DROP, APPLY)
 MOST = 50
+# Other files of which the first rows are examined while the page waits.
+MOST_LOOKED_AT = 5
 
 
 @dataclass(frozen=True)
 class OtherFile:
-    """Another file on the page; `differs` says why the settings do not fit it, "" if they do."""
+    """Another file on the page; `differs` says why the settings do not fit it, "" if they do.
+
+    `problems`: the rows among its first that the table would not take; None if they were not looked at.
+    """
 
     source: SourceFile
     differs: str = ""
+    problems: RowProblems | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ def read_batch(request: HttpRequest, preview: Preview) -> Batch:
         return Batch()
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).exclude(pk=preview.source.pk)
     found = {str(each.key): each for each in ready.filter(key__in=keys)}
-    others = tuple(_compared(found[key], preview) for key in keys if key in found)
+    others = tuple(_looked_at([_compared(found[key], preview) for key in keys if key in found], preview))
     applied = APPLY in sent
     several = applied and any(not each.differs for each in others)
     mode = preview.choices.mode
@@ -133,6 +142,21 @@ def _compared(source: SourceFile, preview: Preview) -> OtherFile:
         return OtherFile(source, _difference(first, own) or _other_lines(first, profile, place))
     except Problem as problem:
         return OtherFile(source, problem.what)
+
+
+def _looked_at(others: Iterable[OtherFile], preview: Preview) -> Iterator[OtherFile]:
+    """The files, of which the first ones that fit have the problems of their first rows."""
+    first, prepared, left = preview.profile, preview.prepared, MOST_LOOKED_AT
+    rules = prepared.plan.exactness if prepared and not preview.new_table else None
+    for each in others:
+        if first and rules and left and not each.differs:
+            left -= 1
+            with suppress(Problem):  # A record that cannot be read; the scan of its import says where.
+                place = location_of(each.source)
+                profile = profile_file(place, first.dialect)
+                yield replace(each, problems=find_row_problems(place, profile, rules, preview.mapping))
+                continue
+        yield each
 
 
 def _encoding(first: Profile, other: Profile, place: SourceLocation) -> str:

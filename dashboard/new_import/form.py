@@ -217,6 +217,16 @@ class NewImportForm:
         return OptionsForm(values, self.options_before or Options(), self.mode)
 
     @property
+    def origin_of_options(self) -> str:
+        """Where the options that are not at their defaults come from, in words."""
+        before = self.before
+        if before is None:
+            return "as you set them for this file"
+        found = {Lab: f"as lab {before.pk} recommends", MappingPreset: f"as in the preset {before}"}
+        words = found.get(type(before), f"as in import {before.pk}")
+        return f"{words}, with your changes" if self.option_form.changed else words
+
+    @property
     def for_another_file(self) -> dict[str, str]:
         """The values to open the page of another file with: its defaults, target, table and options."""
         kept = ("again", "edit", "lab", "preset", "target", "table")

@@ -7,6 +7,7 @@ from dashboard.formatting import number, roughly
 from dashboard.new_import.grid.grid import Grid
 from dashboard.new_import.preview import Preview
 from importer.engine.errors import SourceProblem
+from importer.engine.mapping.date_formats import format_words
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect, escape_mark
 from importer.engine.source.formats.options import FORMAT_OPTIONS
@@ -21,13 +22,14 @@ from importer.preparation.prepare import PreparedImport
 
 # The options whose choices the plan's sentence names, in this order.
 IN_SHORT = ("parallelism", "indexes", "sort")
-FIELDS_NAMED = 3
+FIELDS_NAMED = ANSWERS_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Steps:
     """What the page says of its steps. `missing` keeps the import from starting; `remarks` do not.
 
+    `accepts`: what the button that accepts the first answers would accept.
     `clear`: the file can be read, and no question about its format is open. `placed`: there is a table, with no problem
     and no open question about fields.
     """
@@ -37,6 +39,7 @@ class Steps:
     missing: tuple[str, ...]
     remarks: tuple[str, ...]
     plan: str
+    accepts: str
     clear: bool
     placed: bool
 
@@ -50,9 +53,21 @@ def steps(preview: Preview, grid: Grid | None, adder: ImportJob | None) -> Steps
         tuple(_missing(preview)),
         (*_repeated(adder), *(_remarks(preview, grid) if grid else ())),
         _plan(preview, preview.profile, grid) if preview.profile else "",
+        _first_answers(preview),
         clear=preview.profile is not None and False not in asked,
         placed=preview.table is not None and preview.problem is None and True not in asked,
     )
+
+
+def _first_answers(preview: Preview) -> str:
+    """The first answers that nobody has accepted, each with the field that it is about."""
+    asked = [each for each in preview.open_questions if each.answers]
+    named = []
+    for each in asked[:ANSWERS_NAMED]:
+        words = format_words(each.answers[0].label)
+        named.append(f"{each.decision.field}: {_lower(words)}" if each.decision.field else words)
+    more = len(asked) - len(named)
+    return "; ".join([*named, f"{number(more)} more"] if more else named)
 
 
 def _plan(preview: Preview, profile: Profile, grid: Grid | None) -> str:

@@ -39,7 +39,7 @@ def test_settings_change_the_plan_and_stand_on_the_imports_page(page, web, datab
     expect(page.get_by_role("button", name=re.compile("^Import "))).to_be_disabled()
     card.get_by_label("Rows per commit").fill("500")
     page.keyboard.press("Tab")
-    expect(card.get_by_text("2 set manually")).to_be_visible()
+    expect(card.get_by_text("2 chosen")).to_be_visible()
     page.get_by_role("button", name=re.compile("^Import ")).click()
 
     page.wait_for_url("**/jobs/*/")

@@ -235,6 +235,7 @@ class Grid:
     def legend(self) -> list[tuple[str, str, str]]:
         """The standings of the fields in the window: each one's name, colour and meaning."""
         shown = {field.standing for field in self.fields}
+        shown |= {STANDINGS[Standing.STATED][0]} if self.preview.choices.null_markers is not None else set()
         return [words for words in STANDINGS.values() if words[0] in shown]
 
     @property

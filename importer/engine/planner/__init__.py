@@ -15,7 +15,13 @@ from importer.engine.plan.option_specs import CREATE
 from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.planner.context import PlanningContext
-from importer.engine.planner.decisions.chunks import chunk_rows, chunk_sizes, chunks_reason, transaction_bytes
+from importer.engine.planner.decisions.chunks import (
+    chunk_rows,
+    chunk_sizes,
+    chunks_reason,
+    is_one_chunk,
+    transaction_bytes,
+)
 from importer.engine.planner.decisions.global_settings import (
     add_global_variables,
     global_variable_reasons,
@@ -34,7 +40,7 @@ from importer.engine.planner.decisions.load_statements import (
     with_raw_fields,
 )
 from importer.engine.planner.decisions.method import choose_method
-from importer.engine.planner.decisions.parallelism import choose_parallelism
+from importer.engine.planner.decisions.parallelism import choose_parallelism, of_chunks
 from importer.engine.planner.decisions.readback import choose_readback
 from importer.engine.planner.decisions.row_order import choose_order
 from importer.engine.planner.decisions.server_file import check_server_file, server_file_reasons
@@ -87,7 +93,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
             *file_format_reasons(context),
             *binary_charset_reasons(statements),
             order_reason,
-            parallelism_reason,
+            of_chunks(parallelism_reason, alone=at_once > 1 and is_one_chunk(context, sizes)),
             chunks_reason(context, sizes, together),
             *session_reasons(context),
             *time_zone_reasons(context),

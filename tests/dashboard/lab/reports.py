@@ -24,7 +24,7 @@ PLACE = Place(8, 64 * GIB, "MySQL", (5, 5, 8))
 
 
 def result(*, eight: float, date: str = "2026-11-26", failed: Mapping[str, str] | None = None) -> ExperimentResult:
-    """A result on partitions, in which 8 partitions have about this rate, and the other ways on the target 1,000 rows/s."""
+    """A result on partitions: 8 partitions have about this rate, and the other ways on the target 1,000 rows/s."""
     experiment = EXPERIMENTS["partitions"]
     rates = {each.name: {1: 1000.0, 2: 1000.0} for each in experiment.ways if not each.server}
     rates["8 partitions, 8 sessions"] = {1: eight * 0.96, 2: eight * 1.04}

@@ -8,9 +8,11 @@ from django.urls import reverse
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, LimitCount
-from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
+from tests.dashboard.new_import.test_page import CITIES, TABLES, show, shown_form, start, uploaded
 from tests.dashboard.new_import.test_questions import buttons
 from tests.targets import saved_target
+
+__all__ = ["TABLES"]
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +54,16 @@ def test_a_file_in_utf8_is_not_read_in_the_first_ones_encoding(browser, user, se
 def test_a_footer_is_not_cut_off_a_file_that_has_none(browser, user, second, says):
     first = b"id,name\n1,one\n2,two\nTotal,2\n"
     assert differences(browser, user, first, second, answer="A footer").startswith(says)
+
+
+def test_the_first_look_at_another_file_says_what_does_not_fit(browser, user, target):
+    source = uploaded(user)
+    bad = uploaded(user, b"id,name,seen,population\n7,Rome,never,1\n8,Oslo,2013-01-01T10:00:00Z,1\n", "b.csv")
+    good = uploaded(user, CITIES, "c.csv")
+    also = f"{bad.key},{good.key}"
+    shown = show(browser, source, **shown_form(show(browser, source)), also=also)
+    assert unescape(shown.text).count(" rows do not fit</span>") == 1
+    assert "1 of 2 rows do not fit</span>" in shown.text
 
 
 def test_the_others_stay_when_the_first_one_begins_again(browser, user):

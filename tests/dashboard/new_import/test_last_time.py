@@ -35,6 +35,7 @@ def test_the_same_header_proposes_table_columns_and_options(browser, user, targe
     page = unescape(show(browser, source).text)
     assert f"import {job.pk}</a> of {job.created_at:%A}" in page
     assert "What differs" not in page
+    assert "nothing of it is applied yet" in page
     shown = browser.get(f"{reverse('new_source', args=[source.key])}?edit={job.pk}", headers=HTMX)
     values = shown_form(shown)
     assert (values["table"], values["null_3"]) == (f"{target.database}.cities", "-")

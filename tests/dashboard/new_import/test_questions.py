@@ -87,7 +87,9 @@ def test_the_field_itself_answers(browser, user, target):
 def test_accepted_guesses_are_on_the_record(browser, user, target):
     source = uploaded(user, MISSPELT, "people.csv")
     shown = show(browser, source)
+    assert "nmae: leave it out; extra: leave it out</span>" in shown.text
     shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Accept the first answers"])
+    assert ": leave it out" not in shown.text
     pressed = re.findall(r'aria-pressed="true" name="answer"[^>]*>([^<]*)<', shown.text)
     assert pressed == ["Leave it out", "Leave it out"]
     assert start(browser, source, **shown_form(shown)).status_code == 200

@@ -9,8 +9,9 @@ from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import OF_CREATING
 from importer.models import ImportJob, MappingPreset
-from tests.dashboard.new_import.test_page import TABLES, show, shown_form, start, uploaded
+from tests.dashboard.new_import.test_page import HTMX, TABLES, show, shown_form, start, uploaded
 from tests.dashboard.new_import.test_presets import save
+from tests.dashboard.new_import.test_questions import buttons
 
 __all__ = ["TABLES"]
 
@@ -37,7 +38,7 @@ class TestPage:
         for setting in SPEED:
             if setting.name not in ("rows_per_statement", *OF_CREATING):
                 assert f">{escape(setting.label)}</label>" in html
-        assert "set manually" not in html
+        assert " chosen<" not in html
 
     def test_a_choice_changes_the_plan_and_stays_in_the_form(self, browser, user, target):
         source = uploaded(user)
@@ -45,8 +46,37 @@ class TestPage:
         html = answer.content.decode()
         assert "Sort_Buffer_Size = 4M\nnet_read_timeout=60" in html
         assert "sort_buffer_size = 4M in each session" in html
-        assert "3 set manually" in html
+        assert "3 chosen" in html
         assert shown_form(answer)["commit_rows"] == "2"
+
+    def test_options_that_are_not_the_default_say_where_they_come_from(self, browser, user, target):
+        source = uploaded(user)
+        fresh = show(browser, source)
+        assert "Chosen options:" not in fresh.text
+        asked = {"on_error": "reject", "max_rejects": "7", "parallelism": "3", "null_markers": "NA"}
+        shown = show(browser, source, **shown_form(fresh) | asked)
+        assert "Chosen options: as you set them for this file." in shown.text
+        assert re.findall(r'group-title">([^<]*) <span class="badge bg-azure-lt">([^<]*)<', shown.text) == [
+            ("Error handling", "2 chosen"),
+            ("Speed", "1 chosen"),
+        ]
+        assert 'NULL is written as <span class="badge bg-azure-lt">chosen</span>' in shown.text
+        # Of 100 bytes no session but one gets any.
+        assert "1 of up to 3 in parallel · One chunk" in shown.text
+        again = show(browser, source, **shown_form(shown), answer=buttons(shown)["Use the defaults"])
+        assert "Chosen options:" not in again.text
+        assert (shown_form(again)["on_error"], shown_form(again)["parallelism"]) == (shown_form(fresh)["on_error"], "")
+        assert shown_form(again)["null_markers"] == "NA"
+
+    def test_options_of_a_preset_say_so(self, browser, user, target):
+        source = uploaded(user)
+        shown = shown_form(show(browser, source)) | {"parallelism": "3", "preset_name": "monthly"}
+        browser.post(reverse("save_preset", args=[source.key]), shown, headers=HTMX)
+        preset = MappingPreset.objects.get()
+        page = browser.get(f"{reverse('new_source', args=[source.key])}?preset={preset.pk}", headers=HTMX)
+        assert "Chosen options: as in the preset monthly." in page.text
+        page = show(browser, source, **shown_form(page) | {"on_error": "reject"})
+        assert "Chosen options: as in the preset monthly, with your changes." in page.text
 
     def test_a_bad_value_is_said_beside_its_field(self, browser, user, target):
         source = uploaded(user)

@@ -102,6 +102,11 @@ def chunk_sizes(context: PlanningContext, parallelism: int) -> ChunkSizes:
     )
 
 
+def is_one_chunk(context: PlanningContext, sizes: ChunkSizes) -> bool:
+    """Whether one chunk takes the whole file."""
+    return not context.options.commit_rows and context.data_bytes <= (sizes.first_bytes or sizes.bytes)
+
+
 def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) -> Reason:
     """The number of chunks and the reason for their size. Up to `together` bytes of chunks share a transaction."""
     if context.server_file:

@@ -1,6 +1,6 @@
 """Decides the number of parallel chunks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.option_specs import MOST_PARALLELISM
@@ -39,6 +39,13 @@ def choose_parallelism(context: PlanningContext) -> tuple[int, Reason]:
         choice.held_back,
         "parallelism",
     )
+
+
+def of_chunks(reason: Reason, *, alone: bool) -> Reason:
+    """The reason for several sessions; a file of one chunk `alone` leaves nothing for all but one."""
+    if not alone:
+        return reason
+    return replace(reason, choice=f"1 of up to {reason.choice}", why=f"{reason.why}; the file is one chunk")
 
 
 def _fixed(context: PlanningContext) -> _Choice | None:
