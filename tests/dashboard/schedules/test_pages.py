@@ -308,6 +308,7 @@ class TestPage:
         assert "when a look for files was due.</strong>" in shown
         assert '<h2 class="subheader">Was due</h2>' in shown
         assert "was due <time" in browser.get(reverse("schedules")).text
+        assert "Was due <time" in browser.get(reverse("home")).text
 
     def test_a_next_attempt_that_nothing_makes_is_said_to_be_over(self, browser, made):
         run = with_run(made, "stopped", "finding", retry_at=timezone.now() + timedelta(hours=1), failures=1)
