@@ -104,3 +104,20 @@ def test_who_may_not_load_sees_no_rows(browser, job):
     other.force_login(viewer("vic"))
     assert address not in other.get(reverse("job", args=[job.pk])).content.decode()
     assert other.get(address).status_code == 403
+
+
+def test_a_failed_import_whose_rows_are_gone_says_what_a_retry_brings_back(browser, job, mariadb):
+    bad = {"kind": "RowsRefused", "what": "no", "where": "", "advice": "", "rows": [], "bad_rows": 1}
+    ImportJob.objects.filter(pk=job.pk).update(
+        status=Status.FAILED, scanned_rows=300, loaded_rows=147, problem={**(job.problem or {}), **bad}
+    )
+    page = browser.get(reverse("job", args=[job.pk])).text
+    assert 'class="btn btn-primary" id="job-leave-out"' in page
+    assert "Retry adds what is missing" in page
+    run_sql(mariadb, "TRUNCATE TABLE nodes")
+    card = browser.get(reverse("job_table_rows", args=[job.pk])).text
+    assert "147 rows of other chunks were committed, and are no longer in the table." in card
+    assert 'id="job-doubled" hx-swap-oob="true"' in card
+    assert '<button class="btn w-100" name="leave_out" value="yes">Retry all the same</button>' in card
+    assert 'id="job-leave-out"' not in card
+    assert '<a class="btn btn-primary" id="job-edit"' in card
