@@ -10,6 +10,7 @@ import pytest
 
 from importer.engine.mysql.connection import connect, execute
 from tests.budget import MOST_FILES
+from tests.prepared import make_tables
 from tests.stack import ROOT
 
 STEP = re.compile(r"^\d+\. `(\S+\.py)`, `(\w+)\(\)`", re.MULTILINE)
@@ -28,13 +29,7 @@ def executed(servers, tmp_path_factory) -> tuple[list[str], list[str]]:
         with connect(address) as connection:
             execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(20))")
         url = f"mysql://{address.user}@{address.host}:{address.port}/{address.database}.people"
-        # The first command makes the application's tables.
-        subprocess.run(
-            [sys.executable, "-m", "importer.management.command_line", "job", "list"],
-            check=True,
-            cwd=folder,
-            env=environment,
-        )
+        make_tables(folder / "var", "")
         run = [sys.executable, "-m", "tests.executed", "executed.json", *LOAD, url]
         subprocess.run(run, check=True, cwd=folder, env=environment)
     functions, files = (folder / "executed.json").read_text().splitlines()
