@@ -59,9 +59,9 @@ def test_a_cancelled_import_is_retried_to_its_end(target: Target, people: Path, 
     assert f"{job.pk}: succeeded, {people.name} into" in capsys.readouterr().out
 
 
-def test_a_retry_on_a_server_that_is_down_says_so_by_its_exit_code(target: Target, people: Path, free_tcp_port: int):
+def test_a_retry_on_a_server_that_is_down_says_so_by_its_exit_code(target: Target, people: Path, closed_port: int):
     job = cancelled(target, people)
-    Target.objects.filter(pk=target.pk).update(host="127.0.0.1", port=free_tcp_port)
+    Target.objects.filter(pk=target.pk).update(host="127.0.0.1", port=closed_port)
     with pytest.raises(CommandError) as end:
         call_command("job", "retry", str(job.pk))
     assert end.value.returncode == UNREACHABLE.exit_code

@@ -92,10 +92,10 @@ class TestLoad:
         assert run(*retry.split()[3:])[0] == 5
         assert [row[1] for row in rows(target)] == ["ann", "eve"]
 
-    def test_ends_a_retry_with_the_code_of_a_server_that_is_down(self, run: Run, target, orders, free_tcp_port):
+    def test_ends_a_retry_with_the_code_of_a_server_that_is_down(self, run: Run, target, orders, closed_port):
         orders.write_bytes(BAD)
         assert run("load", str(orders), *TO, "--map", "amount=amount:plain")[0] == 6
-        Target.objects.update(port=free_tcp_port)
+        Target.objects.update(port=closed_port)
         code, out, _ = run("job", "retry", str(ImportJob.objects.get().pk), "--json")
         assert (code, read(out)["exit_code"]) == (7, 7)
 
