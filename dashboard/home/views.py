@@ -64,7 +64,8 @@ def _context() -> dict[str, Any]:
         "ended": (ended := _ended()),
         "settled": sequels([job.pk for job in ended]),
         "labs": labs.select_related("target").order_by("pk")[:MOST_RUNNING],
-        "schedules": _schedules(),
+        "schedules": (first := _schedules()),
+        "idle_since": min((each["schedule"].next_due_at for each in first if each["schedule"].overdue), default=None),
         "schedule_count": seen(Schedule.objects.all()).count(),
         "system": state(),
     }

@@ -62,8 +62,8 @@ def test_the_first_look_at_another_file_says_what_does_not_fit(browser, user, ta
     good = uploaded(user, CITIES, "c.csv")
     also = f"{bad.key},{good.key}"
     shown = show(browser, source, **shown_form(show(browser, source)), also=also)
-    assert unescape(shown.text).count(" rows do not fit</span>") == 1
-    assert "1 of 2 rows do not fit</span>" in shown.text
+    assert unescape(shown.text).count(" rows do not fit") == 1
+    assert "1 of 2 rows do not fit: line " in shown.text
 
 
 def test_the_others_stay_when_the_first_one_begins_again(browser, user):

@@ -276,12 +276,14 @@ class TestPage:
 
     def test_what_should_have_begun_is_overdue_in_each_place(self, browser, redis, made):
         shown = [browser.get(reverse(name)).content.decode() for name in ("home", "schedules")]
+        assert "No schedule has begun" not in shown[0]
         assert ["as due <time" in each for each in shown] == [False, False]
         address = reverse("schedule", args=[made.pk])
         seen = browser.get(address).context["seen"]
         Schedule.objects.update(next_due_at=timezone.now() - timedelta(days=2))
         assert "Was due <time" in browser.get(reverse("home")).content.decode()
         assert "was due <time" in browser.get(reverse("schedules")).content.decode()
+        assert "No schedule has begun since" in browser.get(reverse("home")).text
         assert re.search(
             r'class="text-warning"><svg[^§]{,600}</svg>\s*Was due <time', browser.get(reverse("home")).text
         )
