@@ -119,5 +119,6 @@ def test_a_failed_import_whose_rows_are_gone_says_what_a_retry_brings_back(brows
     assert "147 rows of other chunks were committed, and are no longer in the table." in card
     assert 'id="job-doubled" hx-swap-oob="true"' in card
     assert '<button class="btn w-100" name="leave_out" value="yes">Retry all the same</button>' in card
-    assert 'id="job-leave-out"' not in card
+    assert '<summary class="btn" id="job-leave-out">Retry, reject invalid rows</summary>' in card
+    assert card.count('id="job-retry"') == 1, "that of the menu: with two, the new one takes the place of the old"
     assert '<a class="btn btn-primary" id="job-edit"' in card
