@@ -284,7 +284,7 @@ TIMINGS = (*TIMING, *PHASES, *CHUNKS)
 
 
 def is_shadow(about: Fact, differing: Collection[Fact]) -> bool:
-    """Whether the fact says nothing beside those that differ, because one of them is its cause."""
+    """Whether the fact only follows from another one that differs, which causes it."""
     return about.name in _SHADOWS and FACTS[_SHADOWS[about.name]] in differing
 
 

@@ -27,7 +27,7 @@ def test_the_obstacle_is_said_and_the_import_ended_without_the_key(opened):
     )  # fmt: skip
     page = opened(reverse("job", args=[job.pk]), viewport={"width": 390, "height": 844})
     obstacle = page.get_by_role("alert").filter(has_text="The server's disk is full")
-    expect(obstacle).to_contain_text("Retry as soon as that is mended.")
+    expect(obstacle).to_contain_text("Retry as soon as that is fixed.")
     expect(obstacle.get_by_role("button", name="Retry now")).to_be_visible()
     expect_no_scrolling_sideways(page)
     page.on("dialog", lambda dialog: dialog.accept())

@@ -121,15 +121,20 @@ def test_a_lookup_that_is_not_possible_is_refused(target, people: Path, text: st
         import_of(people, target, "people", request_of(text))
 
 
-def test_the_right_to_read_the_parent_is_named(target, people: Path):
+@pytest.mark.parametrize(
+    ("everywhere", "of_tables", "lookup_missing", "lacks"),
+    [("CREATE", "INSERT, SELECT", "reject", "SELECT"), ("CREATE, SELECT", "INSERT", "create", "INSERT")],
+)
+def test_the_right_on_the_parent_is_named(target, people: Path, everywhere, of_tables, lookup_missing, lacks):
     with connect(target.address) as connection:
         ledger.create(connection)
-    with account_with(target.address, "CREATE") as account:
+    with account_with(target.address, everywhere) as account:
         name = f"`{account.database}`"
         for granted in ("people", "millrace_ledger"):
-            run_sql(target.address, f"GRANT INSERT, SELECT ON {name}.{granted} TO 'only_few'@'127.0.0.1'")
-        with pytest.raises(TargetProblem, match=f"GRANT SELECT ON {name}.`team` TO 'only_few'"):
-            import_of(people, saved_target(account, "few"), "people", request_of())
+            run_sql(target.address, f"GRANT {of_tables} ON {name}.{granted} TO 'only_few'@'127.0.0.1'")
+        request = request_of(options=Options(lookup_missing=lookup_missing))
+        with pytest.raises(TargetProblem, match=f"GRANT {lacks} ON {name}.`team` TO 'only_few'"):
+            import_of(people, saved_target(account, "few"), "people", request)
 
 
 def test_a_preset_keeps_the_lookup_and_finds_the_numbers_of_today(target, people: Path):
@@ -250,15 +255,3 @@ def test_a_preview_creates_no_names(target, people: Path):
     options = Options(mode="update", preview=True, lookup_missing="create")
     with pytest.raises(Problem, match="A preview changes nothing"):
         import_of(people, target, "people", request_of(options=options))
-
-
-def test_the_right_to_add_names_is_named(target, people: Path):
-    with connect(target.address) as connection:
-        ledger.create(connection)
-    with account_with(target.address, "CREATE, SELECT") as account:
-        name = f"`{account.database}`"
-        for granted in ("people", "millrace_ledger"):
-            run_sql(target.address, f"GRANT INSERT ON {name}.{granted} TO 'only_few'@'127.0.0.1'")
-        request = request_of(options=Options(lookup_missing="create"))
-        with pytest.raises(TargetProblem, match=f"GRANT INSERT ON {name}.`team` TO 'only_few'"):
-            import_of(people, saved_target(account, "few"), "people", request)

@@ -24,7 +24,7 @@ from importer.engine.units import MIB
 
 MOST_PARALLELISM, AS_PLANNED = 64, "as planned"
 NORMAL, HIGH, LOW = "normal", "high", "low"  # the priorities of an import
-REJECT, CREATE = "reject", "create"  # what becomes of a name that a lookup does not find
+REJECT, CREATE = "reject", "create"  # for a name that a lookup does not find
 MOST_PARTITIONS = 8192  # the servers' own limit
 
 

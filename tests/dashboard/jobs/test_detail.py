@@ -381,3 +381,19 @@ class TestPlainCopy:
 
     def test_others_have_none(self, browser):
         assert "Unpacked" not in [bar.label for bar in progress(make_job(), timezone.now()).bars]
+
+
+class TestOrdered:
+    def test_there_is_nothing_to_turn_and_the_page_says_why(self, browser):
+        job = make_job(Status.LOADING, chunks=4, parallelism=1)
+        ImportJob.objects.filter(pk=job.pk).update(plan_json=job.plan_json | {"ordered": True})
+        html = page(browser, job)
+        assert "One chunk after another" in html
+        assert 'id="job-more"' not in html
+
+    def test_asked_all_the_same_it_is_refused_with_the_reason(self, browser):
+        job = make_job(Status.LOADING, chunks=4, parallelism=1)
+        ImportJob.objects.filter(pk=job.pk).update(plan_json=job.plan_json | {"ordered": True})
+        answer = browser.post(reverse("job_parallelism", args=[job.pk]), {"parallelism": "2"}, headers=HTMX)
+        assert "file&#x27;s order decides" in answer.content.decode()
+        assert ImportJob.objects.get(pk=job.pk).parallelism == 1

@@ -72,7 +72,7 @@ class TestArrangement:
         assert "Make room." in html
         assert html.index("Make room.") < html.index('id="job-headline"'), "the cause comes before the figures"
         assert "Time left" not in html, "nothing is left to load"
-        assert "Retry as soon as that is mended." in html
+        assert "Retry as soon as that is fixed." in html
         assert "This page then shows the SQL that brings back 1 index (by_name)." in html
         assert "End the import without 1 index? Its page will have the SQL that brings them back." in html
 
@@ -81,7 +81,7 @@ class TestArrangement:
         waiting = {"obstacle": obstacle, "changes": "made", "step": "restore queued", "step_failures": 3}
         at = timezone.now() + timedelta(seconds=10)
         job = self.job(Status.INDEXING, step_lease=at, **waiting)
-        alone = f"nothing retries it until that is mended, except <code>millrace job run {job.pk}"
+        alone = f"nothing retries it until that is fixed, except <code>millrace job run {job.pk}"
         assert f"No worker is running: {alone}" in tries(browser, job)
         announce_workers()
         assert f"{at:%H:%M:%S}</time>." in tries(browser, job)

@@ -305,7 +305,7 @@ def test_another_try_is_promised_only_while_something_can_do_it(browser, redis, 
     stuck = created_lab(target, path, SIZES)
     Lab.objects.update(status=Lab.Status.ENDING, waits_for="The server is away")
     address = reverse("lab", args=[stuck.pk])
-    assert "No worker is running: nothing tries it again until that is mended." in text(browser.get(address))
+    assert "No worker is running: nothing tries it again until that is fixed." in text(browser.get(address))
     announce_workers()
     page = text(browser.get(address))
     assert "It is tried again by itself." in page
