@@ -9,8 +9,8 @@ from django.urls import reverse
 from importer.access.policy import stored_role
 from importer.models import Channel, Role, Schedule, SourceConnection, Target
 from tests.dashboard.connections.test_pages import http_values, new, web  # noqa: F401
-from tests.dashboard.schedules.test_pages import connection, made, preset  # noqa: F401
-from tests.dashboard.schedules.test_pages import values as schedule_values
+from tests.dashboard.schedules.conftest import connection, made, preset  # noqa: F401
+from tests.dashboard.schedules.conftest import values as schedule_values
 from tests.dashboard.targets.test_pages import values as target_values
 from tests.people import admin, operator
 from tests.targets import silent_target
