@@ -23,7 +23,7 @@ from dashboard.jobs.cards.hosts import hosts
 from dashboard.jobs.cards.loaders import loaders
 from dashboard.jobs.cards.server_rows import server_rows
 from dashboard.jobs.cards.slowest import slowest
-from dashboard.jobs.cards.table_rows import emptied, rows_of
+from dashboard.jobs.cards.table_rows import counts_on_rows, emptied, rows_of
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import timings_of
 from dashboard.jobs.known_rows import known_rows, rows_that_would_double
@@ -111,11 +111,13 @@ def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Http
 @require_safe
 @never_cache
 def table_rows(request: HttpRequest, pk: int) -> HttpResponse:
-    """Rows of the table as they stand now; of a table that was emptied since, also the buttons that fit it."""
+    """Rows of the table as they stand now, and the remedies that fit them where a retry counts on rows in the table."""
     shown = _job(pk)
-    context: dict[str, Any] = {"job": shown, "shown": rows_of(shown)}
-    if emptied(shown, context["shown"]):
-        context |= _live_context(_progress(shown), with_rejects=False) | {"emptied": True}
+    can, rows = _can(shown), rows_of(shown)
+    context: dict[str, Any] = {"job": shown, "shown": rows, "can": can, "emptied": emptied(shown, rows)}
+    if _awaits_rows(shown, can):
+        read = {"checking": False, "unread": rows.table is None}
+        context = _live_context(_progress(shown), with_rejects=False) | context | read
     return render(request, "jobs/cards/_table_rows.html", context)
 
 
@@ -258,6 +260,7 @@ def with_problems(loaded: ImportJob) -> QuerySet[Chunk]:
 
 def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
     shown = now.job
+    can = _can(shown)
     return {
         "job": shown,
         "progress": now,
@@ -272,7 +275,8 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "hosts": hosts(shown),
         "timeline": timeline(shown, now.now),
         "ahead": table_owner(shown),
-        "can": _can(shown),
+        "can": can,
+        "checking": _awaits_rows(shown, can),
         "beyond": partial(applying.beyond_limits, shown),
         "priorities": [(value, words, PRIORITY.hint(value)) for value, words in PRIORITY.offered.items()],
         "no_restore": table_backup.why_backup_stays(shown) if shown.kept_table else "",
@@ -283,6 +287,11 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         # A function: it runs only if the template uses it.
         "loads_at_once": partial(presence.parallel_loads, shown.target.label),
     }
+
+
+def _awaits_rows(shown: ImportJob, can: dict[str, bool]) -> bool:
+    """Whether the right remedy depends on the rows that the table has now, which the page asks for."""
+    return can["retry"] and can["table_rows"] and counts_on_rows(shown)
 
 
 def _can(shown: ImportJob) -> dict[str, bool]:

@@ -32,10 +32,14 @@ class Shown:
         return shown_problem(self.problem.as_json()) if self.problem else {}
 
 
+def counts_on_rows(job: ImportJob) -> bool:
+    """Whether the import has committed rows to the table itself, which a retry leaves as they are."""
+    return bool(job.rows_in_table) and bool(job.finished or not job.stages)
+
+
 def emptied(job: ImportJob, shown: Shown) -> bool:
     """Whether the table has lost all rows that the import has committed to it."""
-    empty = shown.table is not None and not shown.table.rows
-    return empty and bool(job.rows_in_table) and bool(job.finished or not job.stages)
+    return shown.table is not None and not shown.table.rows and counts_on_rows(job)
 
 
 def rows_of(job: ImportJob) -> Shown:

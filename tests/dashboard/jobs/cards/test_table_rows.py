@@ -79,10 +79,11 @@ def test_a_retry_that_would_fill_an_emptied_table_in_part_is_not_the_main_action
         run_sql(mariadb, "TRUNCATE TABLE nodes")
     page, card = (browser.get(reverse(name, args=[job.pk])).text for name in ("job", "job_table_rows"))
     assert "Cancelled after 147 rows were committed" in page
-    assert '<button class="btn btn-primary" id="job-retry">' in page
+    assert '<button class="btn" id="job-retry">' in page, "no advice before the table is read"
+    assert 'hx-trigger="load"' in page
     assert ("and not again the 147 rows that were committed" in card) == (not rows_left)
     assert ('<a class="btn btn-primary" id="job-edit"' in card) == (not rows_left)
-    assert ('id="job-actions"' in card) == (not rows_left)
+    assert ('<button class="btn btn-primary" id="job-retry">' in card) == rows_left
 
 
 def test_after_a_restore_no_row_is_of_the_import(browser, job):
@@ -112,12 +113,21 @@ def test_a_failed_import_whose_rows_are_gone_says_what_a_retry_brings_back(brows
         status=Status.FAILED, scanned_rows=300, loaded_rows=147, problem={**(job.problem or {}), **bad}
     )
     page = browser.get(reverse("job", args=[job.pk])).text
-    assert 'class="btn btn-primary" id="job-leave-out"' in page
-    assert "Retry adds what is missing" in page
+    assert 'class="btn" id="job-leave-out"' in page
+    assert f"Checking whether they are still in {job.table}" in page
+    assert "Retry adds what is missing" not in page
+    assert "Retry adds what is missing" in rows(browser, job)
+    Target.objects.filter(pk=job.target_id).update(port=1)
+    unread = rows(browser, job)
+    assert f"{job.table} could not be read. If they are still there, a retry adds what is missing. If not," in unread
+    assert 'class="btn" id="job-leave-out"' in unread
+    Target.objects.filter(pk=job.target_id).update(port=mariadb.port)
     run_sql(mariadb, "TRUNCATE TABLE nodes")
-    card = browser.get(reverse("job_table_rows", args=[job.pk])).text
+    card = rows(browser, job)
     assert "147 rows of other chunks were committed, and are no longer in the table." in card
-    assert 'id="job-doubled" hx-swap-oob="true"' in card
+    assert 'id="job-problem" hx-swap-oob="true"' in card
+    assert "Then “Edit and run again”." in card
+    assert "loads the other rows" not in card
     assert '<button class="btn w-100" name="leave_out" value="yes">Retry all the same</button>' in card
     assert '<summary class="btn" id="job-leave-out">Retry, reject invalid rows</summary>' in card
     assert card.count('id="job-retry"') == 1, "that of the menu: with two, the new one takes the place of the old"
