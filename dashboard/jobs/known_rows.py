@@ -41,4 +41,5 @@ def known_rows(job: ImportJob) -> KnownRows:
 def rows_that_would_double(job: ImportJob) -> int:
     """The rows of an import that has not ended well which are in the table: loaded as a new one, they come twice."""
     kept = not job.stages and not job.left_changed and not job.proof_is_broken
-    return job.rows_in_table if job.ended and job.problem and kept else 0
+    stopped = job.ended and (job.problem or job.status == ImportJob.Status.CANCELLED)
+    return job.rows_in_table if stopped and kept else 0

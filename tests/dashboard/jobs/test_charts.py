@@ -75,7 +75,15 @@ class TestTroubledChunks:
         fragment = browser.get(address, headers=HTMX).content.decode()
         assert REFUSED.what in fragment
         assert "<html" not in fragment
-        assert "<html" in browser.get(address).content.decode()
+        page = browser.get(address).content.decode()
+        assert "<html" in page
+        assert f'What to do is on the page of <a href="{reverse("job", args=[job.pk])}">' in page
+        assert REFUSED.advice not in fragment + page, "it depends on what the table has now"
+
+    def test_what_to_do_about_another_problem_of_a_chunk_stands_with_it(self, browser):
+        job = make_job(Status.FAILED, chunks=60, loaded=37, problem=REFUSED)
+        job.chunks.filter(number=37).update(problem=TargetProblem("No room.", advice="Make room.").as_json())
+        assert "Make room." in browser.get(reverse("job_problem_chunks", args=[job.pk, 37, 37])).text
 
     def test_only_the_chunks_asked_for(self, browser):
         job = make_job(Status.FAILED, chunks=60, loaded=37, problem=REFUSED)

@@ -36,7 +36,8 @@ def told(seconds, laps, reasons=()):
 def test_the_longest_phase_and_the_longest_part_of_a_chunk_are_named():
     said = told((1, 2, 20, 0), {"connect": 0.1, "load": 9.0, "commit": 0.9})
     assert (
-        said.sentence == "Loading took 20.0 s, 95 % of the time. Most of the work on a chunk was “Send and load”, 90 %."
+        said.sentence
+        == "Loading took 20.0 s, 95 % of the time. The largest share of a chunk was “Send and load”, 90 %."
     )
     assert said.advice == ()
 
