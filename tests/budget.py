@@ -39,16 +39,16 @@ class Part:
 
 BUDGET = (
     Part("config", (".py",), 2_893),
-    Part("importer/engine", (".py",), 44_844),
+    Part("importer/engine", (".py",), 44_850),
     Part("importer/engine", (".c", ".h"), 2_578),
     Part("importer", (".py",), 44_093, without=("importer/engine",)),
-    Part("dashboard", (".py",), 21_870),
+    Part("dashboard", (".py",), 21_878),
     Part("millrace_client", (".py",), 1_207),
     Part("templates", (".html", ".txt"), 4_933),
     Part("static", (".js", ".css"), 6_786, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_408),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 89_204),
+    Part("tests", (".py", ".js", ".ts", ".go"), 89_215),
 )
 
 

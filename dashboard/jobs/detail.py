@@ -104,8 +104,10 @@ def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Http
         "goes_on": shown.status in (ImportJob.Status.LOADING, ImportJob.Status.PAUSED),
     }
     htmx = request.htmx  # type: ignore[attr-defined]
-    name = "jobs/_problem_chunks.html" if htmx else "jobs/problem_chunks.html"
-    return render(request, name, context)
+    if htmx:
+        # On the import's page, which has its advice.
+        return render(request, "jobs/_problem_chunks.html", context | {"said_of_import": shown.problem.get("advice")})
+    return render(request, "jobs/problem_chunks.html", context)
 
 
 @require_safe
@@ -291,7 +293,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
 
 def _awaits_rows(shown: ImportJob, can: dict[str, bool]) -> bool:
     """Whether the right remedy depends on the rows that the table has now, which the page asks for."""
-    return can["retry"] and can["table_rows"] and counts_on_rows(shown)
+    return (can["retry"] or can["resume"]) and can["table_rows"] and counts_on_rows(shown)
 
 
 def _can(shown: ImportJob) -> dict[str, bool]:
@@ -319,6 +321,8 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         "stops_again": loads and status == Status.FAILED and is_of_bad_rows(shown.problem),
         "too_late": status in (Status.FAILED, Status.CANCELLED) and not commands.is_kept(shown),
         "delete": shown.ended and RULES["job_delete"].allows(reads=False, thing=shown),
-        "table_rows": shown.ended and bool(shown.accounted_rows) and may_now(Level.LOAD, shown),
+        "table_rows": (shown.ended or status == Status.PAUSED)
+        and bool(shown.accounted_rows)
+        and may_now(Level.LOAD, shown),
         "parallelism": loads and under_way,
     }

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.errors import RowsRefused, is_of_bad_rows
+from importer.engine.errors import is_of_bad_rows, one_reason
 from importer.models import Chunk, ImportJob
 
 MOST_SHOWN = 200
@@ -33,13 +33,12 @@ def known_rows(job: ImportJob) -> KnownRows:
     by_place = {(row["line"], row["column"], row["value"]): row for each in problems for row in each["rows"]}
     counts = {(each["what"], each["advice"]): each["bad_rows"] for each in problems}
     rows = tuple(sorted(by_place.values(), key=lambda row: (row["line"], row["column"])))
-    reasons = {row["reason"] for row in rows} if job.problem["kind"] == RowsRefused.__name__ else set()
-    reason = reasons.pop() if len(reasons) == 1 else ""
-    return KnownRows(rows[:MOST_SHOWN], max(sum(counts.values()), len({row["line"] for row in rows})), reason)
+    count = max(sum(counts.values()), len({row["line"] for row in rows}))
+    return KnownRows(rows[:MOST_SHOWN], count, one_reason({**job.problem, "rows": rows}))
 
 
 def rows_that_would_double(job: ImportJob) -> int:
-    """The rows of an import that has not ended well which are in the table: loaded as a new one, they come twice."""
+    """The committed rows of an import that is paused or has not ended well: loaded as a new one, they come twice."""
     kept = not job.stages and not job.left_changed and not job.proof_is_broken
-    stopped = job.ended and (job.problem or job.status == ImportJob.Status.CANCELLED)
+    stopped = (job.ended and job.problem) or job.status in (ImportJob.Status.CANCELLED, ImportJob.Status.PAUSED)
     return job.rows_in_table if stopped and kept else 0

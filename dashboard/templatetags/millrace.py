@@ -13,6 +13,7 @@ from dashboard import formatting
 from dashboard.fields.advice import in_browser
 from dashboard.fields.format_fields import FORMAT_FIELDS
 from dashboard.fields.standings import standing_words
+from importer.engine.errors import one_reason
 from importer.engine.mapping.date_formats import format_words
 from importer.engine.mysql.sign_in.reasons import shown
 from importer.engine.plan.plan import ImportPlan
@@ -56,6 +57,8 @@ def shown_problem(problem: Mapping[str, Any]) -> Mapping[str, Any]:
     """A stored problem, without the reason why there is no connection if the reader may not know it."""
     return shown(problem)
 
+
+register.filter(one_reason)
 
 _STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")
 _FINDING_NAMES = {"tls": "TLS", "sign_in": "Sign-in", "local_infile": "local_infile", "sql_mode": "sql_mode"}

@@ -284,6 +284,12 @@ def is_of_broken_proof(problem: Mapping[str, Any]) -> bool:
     return problem.get("kind") == ProofBroken.__name__
 
 
+def one_reason(problem: Mapping[str, Any]) -> str:
+    """The reason of all rows at fault of the problem, which then says it without a value; "" if there are several."""
+    reasons = {row["reason"] for row in problem["rows"]} if problem.get("kind") == RowsRefused.__name__ else set()
+    return str(reasons.pop()) if len(reasons) == 1 else ""
+
+
 def is_of_bad_rows(problem: Mapping[str, Any]) -> bool:
     """Whether a stored problem is one of rows that an import can leave out."""
     return problem.get("kind") in (RowsRefused.__name__, RecordUnreadable.__name__)

@@ -36,7 +36,7 @@ def test_those_that_have_not_ended_are_named_the_one_that_has_the_table_first(cl
 def test_one_that_may_load_the_same_file_is_a_reason_not_to_run_another_again(client: Client):
     client.force_login(operator("olga"))
     ended, paused = make_job(Status.CANCELLED, chunks=2), make_job(Status.PAUSED, chunks=2)
-    said = f"Import {paused.pk} is of a file of the same name: cancel it or let it end before this one runs again."
+    said = f"Import {paused.pk} is of a file of the same name: run only one of the two."
     assert said in client.get(reverse("job", args=[ended.pk])).text
     paused.source.name = "ways.csv"
     paused.source.save()

@@ -87,6 +87,17 @@ def test_a_retry_that_would_fill_an_emptied_table_in_part_is_not_the_main_action
     assert ('<button class="btn btn-primary" id="job-retry">' in card) == rows_left
 
 
+@pytest.mark.parametrize("rows_left", [True, False])
+def test_a_pause_in_which_the_rows_went_does_not_recommend_to_resume(browser, job, mariadb, rows_left):
+    ImportJob.objects.filter(pk=job.pk).update(status=Status.PAUSED, finished_at=None, loaded_rows=147)
+    if not rows_left:
+        run_sql(mariadb, "TRUNCATE TABLE nodes")
+    page, card = browser.get(reverse("job", args=[job.pk])).text, rows(browser, job)
+    assert '<button class="btn" id="job-resume">' in page
+    assert ('<button class="btn btn-primary" id="job-resume">' in card) == rows_left
+    assert ("Cancel it; then “Edit and run again” loads all rows." in card) == (not rows_left)
+
+
 def test_after_a_restore_no_row_is_of_the_import(browser, job):
     ImportJob.objects.filter(pk=job.pk).update(restored_at=timezone.now())
     html = rows(browser, job)
