@@ -107,7 +107,7 @@ def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Http
     if htmx:
         # On the import's page, which has its advice.
         return render(request, "jobs/_problem_chunks.html", context | {"said_of_import": shown.problem.get("advice")})
-    return render(request, "jobs/problem_chunks.html", context)
+    return render(request, "jobs/problem_chunks.html", context | {"own_page": True})
 
 
 @require_safe
