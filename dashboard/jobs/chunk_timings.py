@@ -46,11 +46,16 @@ def timings_of(job: ImportJob) -> Timings:
 
 
 def _slow(chunk: Chunk, median: float) -> SlowChunk:
-    seconds = sum(chunk.timings.values())
+    seconds = seconds_of(chunk)
     longest = max(chunk.timings, key=chunk.timings.__getitem__, default=LAPS[0])
     took = chunk.timings.get(longest, 0.0)
     shown = shown_seconds(median)
     return SlowChunk(chunk, seconds, shown_seconds(seconds) / shown if shown else 1.0, lap_title(longest), took)
+
+
+def seconds_of(chunk: Chunk) -> float:
+    """The seconds that the chunk took, everywhere on the pages: all parts of its load."""
+    return float(sum(chunk.timings.values()))
 
 
 def lap_title(lap: str) -> str:

@@ -9,8 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from dashboard.formatting import seconds_until
-from dashboard.jobs.chunk_timings import lap_title
+from dashboard.jobs.chunk_timings import lap_title, seconds_of
 from importer.engine.load.chunk_load import statements_of
 from importer.history.chunks.timings import LAPS
 from importer.models import Chunk, ImportJob
@@ -41,8 +40,8 @@ class ChunkDetails:
 
     @property
     def seconds(self) -> float | None:
-        """The seconds of its load; None if it is not loaded."""
-        return seconds_until(self.chunk.started_at, self.chunk.finished_at) if self.is_loaded else None
+        """The seconds of its load, with the connecting before it; None if it is not loaded."""
+        return seconds_of(self.chunk) if self.is_loaded else None
 
     @property
     def colour(self) -> str:

@@ -51,8 +51,9 @@ def slowest(job: ImportJob, timings: ChunkTimings) -> Slowest | None:
     sentence = f"{kind} took {duration(phases[kind])}, {share_of(phases[kind], whole)} of the time."
     if kind == LOAD and spent:
         lap, seconds = max(spent.items(), key=lambda each: each[1])
+        together = sum(spent.values())
         sentence += (
-            f" The largest share of all chunks was “{lap_title(lap)}”, {share_of(seconds, sum(spent.values()))}."
+            f" Its chunks took {duration(together)} together, {share_of(seconds, together)} in “{lap_title(lap)}”."
         )
     if whole < LEAST_SECONDS:
         return Slowest(sentence, (), ())

@@ -65,7 +65,8 @@ ACTIONS = (
         "delete",
         "Delete the records of",
         "deleted",
-        "What they loaded stays in their tables, and their facts stay in Performance. Their rejected rows are deleted.",
+        "What they loaded stays in their tables, and their figures stay in Performance."
+        " Their rejected rows are deleted. This cannot be undone.",
         "job_delete",
         Q(status__in=ImportJob.ENDED),
         ended_jobs.remove_by_hand,

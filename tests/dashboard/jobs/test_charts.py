@@ -77,7 +77,7 @@ class TestTroubledChunks:
         assert "<html" not in fragment
         page = browser.get(address).content.decode()
         assert "<html" in page
-        assert f'Then go on from the page of <a href="{reverse("job", args=[job.pk])}">' in page
+        assert f'Then continue on the page of <a href="{reverse("job", args=[job.pk])}">' in page
         assert REFUSED.advice not in fragment + page, "which remedy is right depends on the rows in the table"
 
     def test_what_to_do_about_another_problem_of_a_chunk_stands_with_it(self, browser):

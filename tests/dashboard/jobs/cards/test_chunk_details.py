@@ -22,12 +22,14 @@ def test_one_chunk_tells_who_when_how_much_and_how(browser):
     job = make_job(Status.SUCCEEDED, chunks=4)
     begun = timezone.now().replace(hour=2, minute=3, second=4)
     Chunk.objects.filter(job=job, number=2).update(
-        worker="4711@load-1", connection_id=88, attempt=2, started_at=begun, finished_at=begun + timedelta(seconds=2)
-    )
+        worker="4711@load-1", connection_id=88, attempt=2, started_at=begun, finished_at=begun + timedelta(seconds=2),
+        timings={"connect": 0.5, "load": 2.0},
+    )  # fmt: skip
     html = details(browser, job, 2, 2, **{"HX-Request": "true"})
     assert "<html" not in html
-    for text in ("4711 on load-1", "88", "loaded, attempt 2", "02:03:04", "02:03:06", "2.00 s", f"{ROWS:,} loaded"):
+    for text in ("4711 on load-1", "88", "loaded, attempt 2", "02:03:04", "02:03:06", "2.50 s", f"{ROWS:,} loaded"):
         assert text in html
+    assert "2.50 s" in browser.get(reverse("job_timings", args=[job.pk])).text, "the slowest one, with the same time"
     assert f"{LENGTH / 1024:.0f} KiB from byte" in html
     assert STATEMENT.splitlines()[0].replace("'", "&#x27;") in html
 
