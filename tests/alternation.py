@@ -4,7 +4,8 @@ Where the server itself is the subject (its SQL, the values it stores, its warni
 marked `both_servers`. Every other test with the fixture `server` runs on one kind.
 
 A test that tries each case in several ways (sizes of chunks, modes of an import) names the parameters of these ways in
-the marker `one_of`, if cases and ways have nothing to do with each other. Then each case runs in one way.
+the marker `one_of`, if cases and ways have nothing to do with each other. Then each case runs in one way: with
+`shared`, all tests of a module in the same one, which a fixture of the module makes for all.
 
 The application's own tables are in SQLite or on a server (DATABASE_URL). The tests in TABLES depend on them. With
 `--one-database` each of them runs on one kind of database: either in a run on SQLite or in one on a server.
@@ -81,7 +82,7 @@ def alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
         twins[_name(item)].append(item)
     removed = []
     for group in twins.values():
-        chosen = group.pop(_number(f"{seed} {group[0].nodeid}") % len(group))
+        chosen = group.pop(_number(f"{seed} {_chooser(group[0])}") % len(group))
         removed += group
         if _number(f"{chosen.nodeid} {seed}") % shares != share - 1:
             removed.append(chosen)
@@ -92,6 +93,12 @@ def alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
         config.hook.pytest_deselected(items=removed)
         gone = {id(item) for item in removed}
         items[:] = [item for item in items if id(item) not in gone]
+
+
+def _chooser(item: pytest.Item) -> str:
+    """On which the choice of a way depends, besides the seed: the test, or its module."""
+    is_shared = any(mark.kwargs.get("shared") for mark in item.iter_markers(ONE_OF))
+    return item.nodeid.partition("::")[0] if is_shared else item.nodeid
 
 
 def _runs_elsewhere(item: pytest.Item, seed: int) -> bool:

@@ -12,13 +12,15 @@ from tests import alternation
 ROOT = Path(__file__).resolve().parent
 
 
-def item(case: int, *, both: bool = False, one_of: tuple[str, ...] = (), **ways: int) -> Any:
+def item(
+    case: int, *, both: bool = False, one_of: tuple[str, ...] = (), shared: bool = False, **ways: int
+) -> Any:
     """A test with this case, tried in these ways."""
     return SimpleNamespace(
         nodeid=f"test_rows.py::test_all[{case}-{'-'.join(str(each) for each in ways.values())}]",
         callspec=SimpleNamespace(params={"case": case, **ways}),
         get_closest_marker=lambda name: both and name == alternation.BOTH_SERVERS,
-        iter_markers=lambda name: [SimpleNamespace(args=one_of)],
+        iter_markers=lambda name: [SimpleNamespace(args=one_of, kwargs={"shared": shared})],
     )
 
 
@@ -73,6 +75,13 @@ def test_of_a_named_parameter_one_value_runs_and_of_others_all():
     assert len(run) == len(ways) / 3
     assert len({(each["case"], each["server"], each["mode"]) for each in run}) == len(run)
     assert {each["size"] for each in run} == {0, 1, 2}
+
+
+def test_a_way_that_a_module_shares_is_the_same_for_all_its_tests():
+    ways = [item(case, one_of=("site",), shared=True, site=site) for site in (0, 1) for case in range(9)]
+    sites = [{each["site"] for each in kept(ways, seed)} for seed in range(9)]
+    assert {len(each) for each in sites} == {1}
+    assert set.union(*sites) == {0, 1}
 
 
 def test_a_test_of_tables_runs_with_one_kind_of_database(monkeypatch):

@@ -55,6 +55,7 @@ answer.append(checked.getvalue())
 """
 
 
+@pytest.mark.one_of("server")
 def test_it_migrates_imports_signs_in_and_takes_one_app_for_codes(
     database: Address, server: TestServer, tmp_path: Path
 ):

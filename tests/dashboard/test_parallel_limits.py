@@ -31,6 +31,9 @@ SETTINGS = {
 }  # fmt: skip
 
 
+pytestmark = pytest.mark.one_of("site", shared=True)
+
+
 @pytest.fixture(scope="module", params=["sqlite", "mariadb"])
 def site(
     request: pytest.FixtureRequest, servers: dict[str, TestServer], tmp_path_factory: pytest.TempPathFactory

@@ -48,6 +48,7 @@ def let_no_file_grow(command: subprocess.Popen[str]) -> None:
         resource.prlimit(each.pid, resource.RLIMIT_FSIZE, (SMALL_FILE, resource.RLIM_INFINITY))
 
 
+@pytest.mark.one_of("size")
 @pytest.mark.parametrize("size", [0, local_pool.IN_THREADS_BELOW], ids=["threads", "processes"])
 def test_a_load_whose_records_cannot_be_written(target_on_each: Target, tmp_path: Path, size: int):
     own = Installation.with_tables(tmp_path, **SHORT_LEASE)
