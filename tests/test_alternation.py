@@ -12,9 +12,7 @@ from tests import alternation
 ROOT = Path(__file__).resolve().parent
 
 
-def item(
-    case: int, *, both: bool = False, one_of: tuple[str, ...] = (), shared: bool = False, **ways: int
-) -> Any:
+def item(case: int, *, both: bool = False, one_of: tuple[str, ...] = (), shared: bool = False, **ways: int) -> Any:
     """A test with this case, tried in these ways."""
     return SimpleNamespace(
         nodeid=f"test_rows.py::test_all[{case}-{'-'.join(str(each) for each in ways.values())}]",
