@@ -1,17 +1,21 @@
 """The two directions of a request, received and sent in the event loop: a slow client costs no thread there."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMapping
+from concurrent.futures import wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
+Result = TypeVar("Result")
+
 # The connection ends if the client reads nothing of an answer for this number of seconds.
 ANSWER_SECONDS = 60
+LOOK_SECONDS = 1  # after which a thread that waits for the loop looks whether there still is one
 
 
 class TooSlow(Exception):
@@ -111,3 +115,18 @@ class Client:
             except TimeoutError:
                 self.gone = True
                 raise Gone from None
+
+
+def from_thread(doing: Coroutine[Any, Any, Result], loop: asyncio.AbstractEventLoop) -> Result:
+    """The result of what the loop does for a thread of its own. Raises Gone if the loop has ended meanwhile."""
+    try:
+        done = asyncio.run_coroutine_threadsafe(doing, loop)
+    except RuntimeError:
+        doing.close()
+        raise Gone from None
+    # A loop that ends leaves what it was given last undone; without a look, the thread and its process would not end.
+    while not wait([done], LOOK_SECONDS).done:
+        if loop.is_closed():
+            doing.close()
+            raise Gone
+    return done.result()

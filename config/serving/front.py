@@ -5,11 +5,12 @@ import json
 import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from config.frames import in_one_piece
 from config.serving import errand_process
-from config.serving.client import Client, Gone, Message, Pace, Receive, Scope, Send, TooLong, TooSlow
+from config.serving.client import Client, Gone, Message, Pace, Receive, Scope, Send, TooLong, TooSlow, from_thread
 from config.serving.errands import ERRAND, Errand, Errands, NoAnswer, NoTurn
 from config.serving.events import FEED, HEARTBEAT, HEARTBEAT_SECONDS, TYPE, Feed
 from config.serving.intake import ANNOUNCED_TYPES, INTAKE, Ended, Intake, Sink
@@ -197,10 +198,6 @@ class Front:
     async def _call(self, scope: Scope, environ: Environ, client: Client) -> list[Message]:
         """Call the application. Returns its answer, or nothing if that was long and has been sent."""
         loop = asyncio.get_running_loop()
-
-        def send(message: Message) -> None:
-            asyncio.run_coroutine_threadsafe(client.send([message]), loop).result()
-
         if scope["raw_path"] in WATCHED:
             short, answer = await loop.run_in_executor(self._watched, _begin, self._application, environ)
         else:
@@ -210,7 +207,7 @@ class Front:
                 with errand.held:
                     return await self._run(scope, environ, errand, client)
         if answer:
-            await loop.run_in_executor(self._streams, _stream, answer, send)
+            await loop.run_in_executor(self._streams, _stream, answer, _Turns(self._shares, scope, client), loop)
         return short
 
     async def _call_in_turn(self, scope: Scope, environ: Environ) -> tuple[list[Message], Answer | None]:
@@ -244,12 +241,35 @@ def _begin(application: Application, environ: Environ) -> tuple[list[Message], A
         answer.close()
 
 
-def _stream(answer: Answer, send: Callable[[Message], None]) -> None:
+class _Turns:
+    """The turns in which the thread of a long answer makes its pieces. Each is sent without a share."""
+
+    def __init__(self, shares: Shares, scope: Scope, client: Client) -> None:
+        self._shares, self._scope, self._client = shares, scope, client
+        self._held = AsyncExitStack()
+
+    async def begin(self) -> None:
+        await self._held.enter_async_context(self._shares.taken(self._scope))
+
+    async def send(self, message: Message) -> None:
+        """Send a piece, and wait for the turn of the next one."""
+        await self.end()
+        await self._client.send([message])
+        await self.begin()
+
+    async def end(self) -> None:
+        await self._held.aclose()
+
+
+def _stream(answer: Answer, turns: _Turns, loop: asyncio.AbstractEventLoop) -> None:
+    """Send a long answer: each piece is made in turn with the other requests of its person."""
     try:
+        from_thread(turns.begin(), loop)
         for message in answer.parts():
-            send(message)
+            from_thread(turns.send(message), loop)
     finally:
         answer.close()
+        from_thread(turns.end(), loop)
 
 
 def _refusal(scope: Scope, status: int, text: str) -> list[Message]:

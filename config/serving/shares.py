@@ -14,6 +14,8 @@ from config.serving.client import Scope
 
 PERSON = "millrace.person"  # the key in a WSGI environ
 MOST_KNOWN = 10_000  # credentials that are remembered
+# Seconds after an answer to a person in which others leave a share free, so that the next page waits for few of them.
+KEPT_FREE = 10.0
 
 
 @dataclass
@@ -27,13 +29,15 @@ class Person:
 class _Share:
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
     running: int = 0
+    answered: float = 0  # the loop's time
 
 
 @dataclass
 class Shares:
     """Lets at most `most` requests have a thread at a time, in equal shares of those who send any; each has one.
 
-    Further requests of a person wait, in their order. `cookie`: the name of the cookie that says who somebody is.
+    Further requests of a person wait, in their order. One more share is left free while a person whose name is known
+    may ask again, KEPT_FREE seconds after an answer. `cookie`: the name of the cookie that says who somebody is.
     """
 
     most: int
@@ -59,19 +63,29 @@ class Shares:
                 share.running -= 1
             elif turn in share.waiting:
                 share.waiting.remove(turn)
-            if not share.running and not share.waiting:
-                del self._shares[owner]
+            share.answered = asyncio.get_running_loop().time()
             self._give_turns()
             self._remember(credentials, person.name)
 
     def _give_turns(self) -> None:
-        most = max(1, self.most // max(1, len(self._shares)))
+        most = max(1, self.most // max(1, self._active()))
         for share in self._shares.values():
             while share.waiting and share.running < most:
                 turn = share.waiting.popleft()
                 if not turn.cancelled():
                     turn.set_result(None)
                     share.running += 1
+
+    def _active(self) -> int:
+        """How many shares there are, after those that nobody needs any more are removed."""
+        since = asyncio.get_running_loop().time() - KEPT_FREE
+        idle = [owner for owner, share in self._shares.items() if not share.running and not share.waiting]
+        for owner in idle:
+            # Cookies that nobody knows are easily made by the thousand.
+            if isinstance(owner, bytes) or self._shares[owner].answered <= since:
+                del self._shares[owner]
+        busy = sum(1 for share in self._shares.values() if share.running or share.waiting)
+        return busy + (len(self._shares) > busy)
 
     def _remember(self, credentials: bytes, name: str) -> None:
         if not name:

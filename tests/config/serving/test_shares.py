@@ -3,14 +3,17 @@
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from config.serving.client import Gone, from_thread
 from config.serving.shares import PERSON, Person, Shares
+from config.serving.wsgi_call import PIECE_BYTES
 from tests.config.serving.test_front import FakeClient, ask, front, in_time, scope
 
 
@@ -98,6 +101,77 @@ class TestShares:
 
         in_time(test)
 
+    @pytest.mark.parametrize(("seconds", "most"), [(0, 4), (1_000, 2)])
+    def test_a_share_is_left_free_for_who_was_answered_a_moment_ago(
+        self, monkeypatch: pytest.MonkeyPatch, seconds: float, most: int
+    ):
+        monkeypatch.setattr("config.serving.shares.KEPT_FREE", seconds)
+
+        async def test() -> None:
+            shares, running, end = Shares(4, "sid"), Counter[str](), asyncio.Event()
+            for _ in range(2):  # From the first answer on, it is known whose cookie it is.
+                async with shares.taken(of(self.BEN)) as person:
+                    person.name = "ben"
+            for each in range(1_000):
+                async with shares.taken(of((b"cookie", f"sid={each}".encode()))):
+                    pass
+
+            async def request() -> None:
+                async with shares.taken(of(self.ANN)):
+                    running["ann"] += 1
+                    await end.wait()
+
+            own = [asyncio.create_task(request()) for _ in range(8)]
+            for _ in range(10):
+                await asyncio.sleep(0)
+            assert running["ann"] == most
+            end.set()
+            await asyncio.gather(*own)
+
+        in_time(test)
+
+    def test_each_piece_of_a_long_answer_waits_for_the_other_requests_of_its_person(self):
+        held, made = Held(), Counter[str]()
+
+        class Late(FakeClient):
+            """Takes what it is sent from `reads` on."""
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.reads = asyncio.Event()
+
+            async def send(self, message: dict[str, Any]) -> None:
+                await super().send(message)
+                await self.reads.wait()
+
+        def pieces(name: str) -> Iterator[bytes]:
+            for _ in range(3):
+                made[name] += 1
+                yield b"x" * PIECE_BYTES
+
+        def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+            if environ["PATH_INFO"] == "/slow":
+                return held(environ, start)
+            start("200 OK", [])
+            return pieces(environ["PATH_INFO"])
+
+        async def test() -> None:
+            served, client = front(application), Late()
+            long = asyncio.create_task(ask(served, of(self.ANN, b"/anns"), client))
+            while not client.got:
+                await asyncio.sleep(0)
+            slow = asyncio.create_task(ask(served, of(self.ANN, b"/slow"), FakeClient()))
+            await asyncio.to_thread(held.begun.acquire)
+            client.reads.set()
+            others = [await ask(served, of(self.BEN, b"/bens"), FakeClient()) for _ in range(10)]
+            assert [len(each.body) for each in others] == [3 * PIECE_BYTES] * 10
+            assert made == {"/bens": 30}
+            held.may.set()
+            assert len((await long).body) == 3 * PIECE_BYTES
+            assert (await slow).status == 200
+
+        in_time(test)
+
     @pytest.mark.parametrize("path", [b"/healthz", b"/readyz"])
     def test_who_watches_is_answered_while_all_threads_wait(self, path: bytes):
         async def test() -> None:
@@ -111,6 +185,27 @@ class TestShares:
             await asyncio.gather(*slow)
 
         in_time(test)
+
+
+def test_a_thread_that_waits_for_a_loop_gives_up_when_that_has_ended():
+    """So that a web process with a download under way ends."""
+    asked = threading.Event()
+
+    class Loop(asyncio.SelectorEventLoop):
+        def call_soon_threadsafe(self, *of: Any, **more: Any) -> asyncio.Handle:
+            handle = super().call_soon_threadsafe(*of, **more)
+            asked.set()
+            return handle
+
+    async def nothing() -> None: ...
+
+    loop = Loop()
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(from_thread, nothing(), loop)
+        assert asked.wait(60)
+        loop.close()
+        with pytest.raises(Gone):
+            waiting.result(60)
 
 
 @pytest.mark.django_db
