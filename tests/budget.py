@@ -38,7 +38,7 @@ class Part:
 
 
 BUDGET = (
-    Part("config", (".py",), 2_946),
+    Part("config", (".py",), 2_960),
     Part("importer/engine", (".py",), 44_850),
     Part("importer/engine", (".c", ".h"), 2_578),
     Part("importer", (".py",), 44_093, without=("importer/engine",)),
@@ -48,7 +48,7 @@ BUDGET = (
     Part("static", (".js", ".css"), 6_786, without=("static/vendor",)),
     Part("bench", (".py", ".c"), 11_408),
     Part("scripts", (".py", ".sh"), 917),
-    Part("tests", (".py", ".js", ".ts", ".go"), 89_331),
+    Part("tests", (".py", ".js", ".ts", ".go"), 89_349),
 )
 
 

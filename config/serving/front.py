@@ -249,7 +249,7 @@ class _Turns:
         self._held = AsyncExitStack()
 
     async def begin(self) -> None:
-        await self._held.enter_async_context(self._shares.taken(self._scope))
+        await self._held.enter_async_context(self._shares.taken(self._scope, for_piece=True))
 
     async def send(self, message: Message) -> None:
         """Send a piece, and wait for the turn of the next one."""

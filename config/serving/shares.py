@@ -27,17 +27,30 @@ class Person:
 
 @dataclass(eq=False)
 class _Share:
-    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+    requests: deque[asyncio.Future[None]] = field(default_factory=deque)
+    pieces: deque[asyncio.Future[None]] = field(default_factory=deque)
+    after_a_request: bool = False
     running: int = 0
     answered: float = 0  # the loop's time
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self.requests or self.pieces)
+
+    def next_turn(self) -> asyncio.Future[None]:
+        """Requests and pieces of long answers alternate: of both there may be many, and neither may stop the other."""
+        of_pieces = bool(self.pieces) and (self.after_a_request or not self.requests)
+        self.after_a_request = not of_pieces
+        return (self.pieces if of_pieces else self.requests).popleft()
 
 
 @dataclass
 class Shares:
     """Lets at most `most` requests have a thread at a time, in equal shares of those who send any; each has one.
 
-    Further requests of a person wait, in their order. One more share is left free while a person whose name is known
-    may ask again, KEPT_FREE seconds after an answer. `cookie`: the name of the cookie that says who somebody is.
+    Further requests of a person wait, in their order, and so do the pieces of long answers. One more share is left
+    free while a person whose name is known may ask again, KEPT_FREE seconds after an answer. `cookie`: the name of the
+    cookie that says who somebody is.
     """
 
     most: int
@@ -46,13 +59,14 @@ class Shares:
     _shares: dict[bytes | str, _Share] = field(default_factory=dict)
 
     @asynccontextmanager
-    async def taken(self, scope: Scope) -> AsyncIterator[Person]:
+    async def taken(self, scope: Scope, *, for_piece: bool = False) -> AsyncIterator[Person]:
         """A thread's worth of the share of the request's person, from the time that it is free."""
         credentials = self._credentials(scope)
         owner = self._names.get(credentials, credentials)
         share = self._shares.setdefault(owner, _Share())
         turn = asyncio.get_running_loop().create_future()
-        share.waiting.append(turn)
+        waiting = share.pieces if for_piece else share.requests
+        waiting.append(turn)
         self._give_turns()
         person = Person()
         try:
@@ -61,8 +75,8 @@ class Shares:
         finally:
             if not turn.cancelled():
                 share.running -= 1
-            elif turn in share.waiting:
-                share.waiting.remove(turn)
+            elif turn in waiting:
+                waiting.remove(turn)
             share.answered = asyncio.get_running_loop().time()
             self._give_turns()
             self._remember(credentials, person.name)
@@ -70,8 +84,8 @@ class Shares:
     def _give_turns(self) -> None:
         most = max(1, self.most // max(1, self._active()))
         for share in self._shares.values():
-            while share.waiting and share.running < most:
-                turn = share.waiting.popleft()
+            while share.is_waiting and share.running < most:
+                turn = share.next_turn()
                 if not turn.cancelled():
                     turn.set_result(None)
                     share.running += 1
@@ -79,12 +93,12 @@ class Shares:
     def _active(self) -> int:
         """How many shares there are, after those that nobody needs any more are removed."""
         since = asyncio.get_running_loop().time() - KEPT_FREE
-        idle = [owner for owner, share in self._shares.items() if not share.running and not share.waiting]
+        idle = [owner for owner, share in self._shares.items() if not share.running and not share.is_waiting]
         for owner in idle:
             # Cookies that nobody knows are easily made by the thousand.
             if isinstance(owner, bytes) or self._shares[owner].answered <= since:
                 del self._shares[owner]
-        busy = sum(1 for share in self._shares.values() if share.running or share.waiting)
+        busy = sum(1 for share in self._shares.values() if share.running or share.is_waiting)
         return busy + (len(self._shares) > busy)
 
     def _remember(self, credentials: bytes, name: str) -> None:

@@ -130,6 +130,24 @@ class TestShares:
 
         in_time(test)
 
+    def test_requests_and_pieces_of_a_person_alternate(self):
+        async def test() -> None:
+            shares, order = Shares(1, "sid"), []
+
+            async def turn(name: str, *, for_piece: bool) -> None:
+                async with shares.taken(of(self.ANN), for_piece=for_piece):
+                    order.append(name)
+
+            kinds = [("request", False)] * 4 + [("piece", True)] * 2
+            async with shares.taken(of(self.ANN)):
+                turns = [asyncio.create_task(turn(name, for_piece=for_piece)) for name, for_piece in kinds]
+                await asyncio.sleep(0)  # All of them are waiting then.
+                assert not order
+            await asyncio.gather(*turns)
+            assert order == ["piece", "request", "piece", "request", "request", "request"]
+
+        in_time(test)
+
     def test_each_piece_of_a_long_answer_waits_for_the_other_requests_of_its_person(self):
         held, made = Held(), Counter[str]()
 
