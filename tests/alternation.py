@@ -96,7 +96,7 @@ def alternate(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def _chooser(item: pytest.Item) -> str:
-    """On which the choice of a way depends, besides the seed: the test, or its module."""
+    """The text that chooses the way, together with the seed: the id of the test, or the path of its module."""
     is_shared = any(mark.kwargs.get("shared") for mark in item.iter_markers(ONE_OF))
     return item.nodeid.partition("::")[0] if is_shared else item.nodeid
 

@@ -91,7 +91,7 @@ class Shares:
                     share.running += 1
 
     def _active(self) -> int:
-        """How many shares there are, after those that nobody needs any more are removed."""
+        """Those who ask, and one more if somebody was answered a moment ago. Forgets the shares that nobody needs."""
         since = asyncio.get_running_loop().time() - KEPT_FREE
         idle = [owner for owner, share in self._shares.items() if not share.running and not share.is_waiting]
         for owner in idle:
