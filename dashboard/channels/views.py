@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.access.confirmed import check_confirmed
+from dashboard.access.told import told_on
 from dashboard.channels.form import ChannelForm
 from dashboard.channels.waiting import waits
 from importer.access import audit
@@ -78,20 +79,18 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@told_on("channel")
 def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the channel and its notifications, those not yet delivered included."""
     deleted = get_object_or_404(Channel, pk=pk)
-    try:
-        check_confirmed(request, deleted)
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("channel", pk)
+    check_confirmed(request, deleted)
     notification_channels.remove(deleted)
     messages.success(request, f"{deleted.name} is deleted. What waited for it is not sent.")
     return redirect("channels")
 
 
 @require_POST
+@told_on("channel")
 def channel_send_now(request: HttpRequest, pk: int) -> HttpResponse:
     """Send what waits for the channel at once, without the delays after failures."""
     delivery.send_now(get_object_or_404(Channel, pk=pk).pk)
@@ -100,14 +99,11 @@ def channel_send_now(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@told_on("channel")
 def channel_discard(request: HttpRequest, pk: int) -> HttpResponse:
     """Give up what waits for the channel."""
     channel = get_object_or_404(Channel, pk=pk)
-    try:
-        check_confirmed(request, channel)
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("channel", pk)
+    check_confirmed(request, channel)
     number = delivery.discard(pk)
     audit.note(discarded=number)
     messages.success(request, f"{count_of(number, 'message')} discarded. Each can be sent again.")

@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
+from dashboard.access.told import told_on
 from dashboard.connections.form import ConnectionForm
 from dashboard.schedules.preview import matching_files
 from importer.access import audit
@@ -22,7 +23,6 @@ from importer.connections.connection_settings import remove
 from importer.connections.operations import check, confirm_host_key, told_findings
 from importer.connections.protocols import host_key
 from importer.connections.protocols.folder import selectable_folders
-from importer.engine.errors import Problem
 from importer.models import SourceConnection
 
 MOST_FILES = 10
@@ -71,26 +71,21 @@ def connection_check(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@told_on("connection")
 def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
     """Trust the host key that the last check received, after the user has compared it."""
     confirmed = get_object_or_404(SourceConnection, pk=pk)
-    try:
-        confirm_host_key(confirmed, request.POST.get("key", ""))
-    except Problem as problem:
-        messages.error(request, str(problem))
+    confirm_host_key(confirmed, request.POST.get("key", ""))
     # Reload the whole page: its form still has the old key and would send it back.
     return redirect("connection", pk)
 
 
 @require_POST
+@told_on("connection")
 def connection_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the connection, unless schedules or imported files refer to it; the page then names them."""
     deleted = get_object_or_404(SourceConnection, pk=pk)
-    try:
-        remove(deleted)
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("connection", pk)
+    remove(deleted)
     messages.success(request, f"{deleted.name} is deleted. Its files stay where they are.")
     return redirect("connections")
 

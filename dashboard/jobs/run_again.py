@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import cast
 
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -11,9 +10,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard.access.told import told_on
 from dashboard.formatting import entered_number
 from importer.access import audit
-from importer.engine.errors import Problem
 from importer.jobs.actions import again
 from importer.models import ImportJob
 
@@ -42,15 +41,12 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@told_on("job")
 def run_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Start the same import once more. `newest`: the newest one of the file that the page knew of."""
     job = _job(pk)
     newest = entered_number(request.POST.get("newest", "")) or 0
-    try:
-        started = again.run_again(job, newest, cast(User, request.user))
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("job", pk=pk)
+    started = again.run_again(job, newest, cast(User, request.user))
     audit.note(started=started.pk)
     return redirect("job", pk=started.pk)
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.access.confirmed import check_confirmed
+from dashboard.access.told import told_on
 from dashboard.people.form import GrantForm, GroupForm, MembersForm
 from dashboard.people.people import WITH_THINGS
 from importer.access.groups import add_group, remove_group, rename_group, set_members
@@ -65,14 +66,11 @@ def group_members(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@told_on("group")
 def group_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the group and its grants."""
     deleted = get_object_or_404(Group, pk=pk)
-    try:
-        check_confirmed(request, deleted)
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("group", pk)
+    check_confirmed(request, deleted)
     remove_group(deleted)
     messages.success(request, f"The group {deleted.name} is deleted, with its grants. Its members stay.")
     return redirect("groups")

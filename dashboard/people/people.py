@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.access.told import told_on
 from dashboard.people.form import GrantForm, GroupsForm, NewPersonForm, PersonForm
 from importer.access import people as access
 from importer.access.groups import set_groups
@@ -72,31 +73,26 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@told_on("person")
 def person_active(request: HttpRequest, pk: int) -> HttpResponse:
     """Deactivate the person, or activate the person again, as the button says."""
     changed = get_object_or_404(User, pk=pk)
-    try:
-        if request.POST.get("active") == "yes":
-            access.activate(changed)
-            messages.success(request, f"{changed.username} may sign in again.")
-        else:
-            access.deactivate(changed)
-            messages.success(request, f"{changed.username} may sign in no more, and is signed out everywhere.")
-    except Problem as problem:
-        messages.error(request, str(problem))
+    if request.POST.get("active") == "yes":
+        access.activate(changed)
+        messages.success(request, f"{changed.username} may sign in again.")
+    else:
+        access.deactivate(changed)
+        messages.success(request, f"{changed.username} may sign in no more, and is signed out everywhere.")
     return redirect("person", pk)
 
 
 @never_cache
 @require_POST
+@told_on("person")
 def person_link(request: HttpRequest, pk: int) -> HttpResponse:
     """Show, once, a new link by which the person sets a password."""
     invited = get_object_or_404(User, pk=pk)
-    try:
-        return _show_link(request, invited, is_new=False)
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("person", pk)
+    return _show_link(request, invited, is_new=False)
 
 
 @require_POST

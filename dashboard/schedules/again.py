@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.access.confirmed import check_confirmed
+from dashboard.access.told import told_on
 from importer import schedules
 from importer.engine.errors import Problem
 from importer.engine.reading.questions import NeedsAnswer
@@ -28,14 +29,12 @@ def run_again(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@told_on("schedule")
 def backfill(request: HttpRequest, pk: int) -> HttpResponse:
     """Run for each due time from one day to another."""
     schedule = get_object_or_404(Schedule, pk=pk)
-    try:
-        first, last = (_day(request.POST.get(name, "")) for name in ("first", "last"))
-        _tell(request, schedules.backfill(schedule, first, last, cast(User, request.user)))
-    except Problem as problem:
-        messages.error(request, str(problem))
+    first, last = (_day(request.POST.get(name, "")) for name in ("first", "last"))
+    _tell(request, schedules.backfill(schedule, first, last, cast(User, request.user)))
     return redirect("schedule", pk)
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.access.confirmed import check_confirmed
+from dashboard.access.told import told_on
 from dashboard.schedules.calendar import month, span_of
 from dashboard.schedules.statistics import figures, slow_imports, throughput
 from dashboard.schedules.strip import strips
@@ -195,12 +196,9 @@ def forget(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@told_on("schedule")
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     deleted = get_object_or_404(Schedule, pk=pk)
-    try:
-        schedules.delete(deleted)
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("schedule", pk)
+    schedules.delete(deleted)
     messages.success(request, f"{deleted.name} is deleted. Its imports stay.")
     return redirect("schedules")

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.access.told import told_on
 from importer.access import limits
 from importer.access.policy import is_admin
 from importer.engine.errors import Problem
@@ -59,13 +60,11 @@ def storage(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+@told_on("storage")
 def policy(request: HttpRequest) -> HttpResponse:
     """Change the days of one retention policy, or take its change back."""
-    try:
-        changed = policies.change(request.POST.get("name", ""), _days(request.POST))
-        messages.success(request, f"{changed.policy.title}: {changed.words}.")
-    except Problem as problem:
-        messages.error(request, str(problem))
+    changed = policies.change(request.POST.get("name", ""), _days(request.POST))
+    messages.success(request, f"{changed.policy.title}: {changed.words}.")
     return redirect("storage")
 
 

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.access.told import told_on
 from dashboard.targets.form import TargetForm
 from importer.access import audit
 from importer.access.policy import seen, sees_everything
@@ -52,14 +53,11 @@ def target_check(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@told_on("target")
 def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the target, unless it has imports or schedules; the page then says how many of each."""
     deleted = get_object_or_404(Target, pk=pk)
-    try:
-        remove(deleted)
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("target", pk)
+    remove(deleted)
     messages.success(request, f"{deleted.name} is deleted. Nothing was changed on the server.")
     return redirect("targets")
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import cast
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -14,13 +13,14 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from importer.engine.errors import Problem
+from dashboard.access.told import told_on
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob
 
 
 @require_safe
 @never_cache
+@told_on("job")
 def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Download the rejected rows, byte for byte as in the source; with `?defused` a copy without formulas.
 
@@ -28,20 +28,21 @@ def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """
     job, delimiter = _job(pk), _delimiter(request)
     if "defused" in request.GET:
-        return _download(request, job, "defused", "utf-8", lambda of: downloads.defused_file(of, delimiter or ","))
-    return _download(request, job, "rejects", job.file_dialect.of_rejects.encoding, downloads.reject_file)
+        return _download(job, "defused", "utf-8", lambda of: downloads.defused_file(of, delimiter or ","))
+    return _download(job, "rejects", job.file_dialect.of_rejects.encoding, downloads.reject_file)
 
 
 @require_safe
 @never_cache
+@told_on("job")
 def reasons_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Download line, byte, column, value, code and reason of each rejected row.
 
     With `?delimiter=semicolon` or `comma`: for a spreadsheet.
     """
     if delimiter := _delimiter(request):
-        return _download(request, _job(pk), "reasons", "utf-8", lambda of: downloads.spreadsheet_reasons(of, delimiter))
-    return _download(request, _job(pk), "reasons", "utf-8", downloads.reasons_file)
+        return _download(_job(pk), "reasons", "utf-8", lambda of: downloads.spreadsheet_reasons(of, delimiter))
+    return _download(_job(pk), "reasons", "utf-8", downloads.reasons_file)
 
 
 def _delimiter(request: HttpRequest) -> str:
@@ -49,26 +50,19 @@ def _delimiter(request: HttpRequest) -> str:
 
 
 @require_POST
+@told_on("job")
 def again(request: HttpRequest, pk: int) -> HttpResponse:
     """Make the reject file a new source, and open the page of a new import of it with this import's settings."""
     job = _job(pk)
-    try:
-        source = downloads.as_source(job, cast(User, request.user))
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("job", pk=pk)
+    source = downloads.as_source(job, cast(User, request.user))
     return redirect(f"{reverse('new_source', args=[source.key])}?{urlencode({'again': pk})}")
 
 
 def _download(
-    request: HttpRequest, job: ImportJob, kind: str, charset: str, pieces: Callable[[ImportJob], Iterator[bytes]]
+    job: ImportJob, kind: str, charset: str, pieces: Callable[[ImportJob], Iterator[bytes]]
 ) -> HttpResponseBase:
     """Stream a file as an attachment: the browser must not show it, because it may contain anything."""
-    try:
-        content = pieces(job)
-    except Problem as problem:
-        messages.error(request, str(problem))
-        return redirect("job", pk=job.pk)
+    content = pieces(job)
     disposition = content_disposition_header(True, downloads.file_name(job, kind))
     return StreamingHttpResponse(
         content,
