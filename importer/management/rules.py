@@ -142,6 +142,8 @@ RULES: dict[str, Rule] = {
     "channel list": LISTED,
     "channel subscribe": _SUBSCRIBES,
     "channel test": replace(_on(Channel, Level.ADMINISTER), rate=limits.CHECKS),
+    "channel send-now": _on(Channel, Level.ADMINISTER),
+    "channel discard": _on(Channel, Level.ADMINISTER),
     "channel remove": _on(Channel, Level.ADMINISTER),
     "schedule list": LISTED,
     "schedule show": _on(Schedule, Level.LOOK),

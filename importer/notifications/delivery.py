@@ -70,12 +70,20 @@ def retry(notice_id: int) -> bool:
 
 
 def send_now(channel_id: int) -> None:
-    """Queue the channel's waiting messages at once, without the delays after failures."""
-    free_at = Channel.objects.values_list("free_at", flat=True).get(pk=channel_id)
+    """Queue the channel's waiting messages at once, without the delays after failures.
+
+    Raises Problem if the channel is off: a worker would give them up.
+    """
+    channel = Channel.objects.get(pk=channel_id)
+    if not channel.on:
+        raise Problem(
+            f"{channel.name} is switched off, so nothing is sent.",
+            advice="Switch it on in the list of channels, or discard what waits.",
+        )
     _untouched(channel_id).update(next_at=timezone.now())
     if not Notification.objects.filter(channel=channel_id, status=Status.WAITING, next_at__gt=timezone.now()).exists():
         # No attempt is under way: it was a pause. A worker that has begun one since has changed the time.
-        Channel.objects.filter(pk=channel_id, free_at=free_at).update(free_at=None)
+        Channel.objects.filter(pk=channel_id, free_at=channel.free_at).update(free_at=None)
     queue.send([Message("tell", pk) for pk in _due(Channel.objects.filter(pk=channel_id))])
 
 

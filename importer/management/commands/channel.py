@@ -6,14 +6,17 @@ from typing import Any
 
 from config.contracts.documents import CHANNEL, CHANNEL_TEST, CHANNELS
 from config.contracts.outcomes import UNKNOWN
+from importer.access import audit
 from importer.access.policy import may_now, seen
 from importer.engine.errors import Problem
+from importer.engine.units import count_of
 from importer.management.argument_types import from_environment, rows
 from importer.management.base_command import PreparedCommand
 from importer.management.verbs.verb import Context, Verb, named, option
 from importer.models import Channel, Level, Schedule
 from importer.models.channel import Event
 from importer.notifications import channels as notification_channels
+from importer.notifications import delivery
 from importer.notifications.channel_kinds import KINDS, kind_of
 from importer.notifications.channels import with_state
 
@@ -89,6 +92,24 @@ def _test(context: Context) -> int:
     return UNKNOWN if problem else 0
 
 
+def _send_now(context: Context) -> None:
+    channel = _channel(context.options.name)
+    waiting = notification_channels.waiting(channel)
+    delivery.send_now(channel.pk)
+    context.output.say(
+        f"A worker sends {count_of(waiting, 'message')} to {channel.name} now, one after another."
+        if waiting
+        else f"No message waits for {channel.name}."
+    )
+
+
+def _discard(context: Context) -> None:
+    channel = _channel(context.options.name)
+    discarded = delivery.discard(channel.pk)
+    audit.note(discarded=discarded)
+    context.output.say(f"{count_of(discarded, 'message')} to {channel.name} discarded. Its page can send each again.")
+
+
 def _remove(context: Context) -> None:
     waiting = notification_channels.remove(_channel(context.options.name))
     unsent = f" Not sent: {waiting} that waited for it." if waiting else ""
@@ -135,5 +156,7 @@ class Command(PreparedCommand):
             ),
         ),
         "test": Verb("send a message that says it is a test", _test, (named("channel"),)),
+        "send-now": Verb("send what waits, without the pauses after failures", _send_now, (named("channel"),)),
+        "discard": Verb("give up what waits", _discard, (named("channel"),)),
         "remove": Verb("delete a channel, and what waits for it", _remove, (named("channel"),)),
     }

@@ -281,6 +281,9 @@ def test_messages_that_wait_long_say_for_how_long_and_can_be_sent_or_discarded(s
     assert "it refused ann The next try is due 59 minutes from now." in page_of(staff.get(address)).replace("\xa0", " ")
     Channel.objects.update(on=False)
     assert ("Send now" in page_of(staff.get(address)), "Discard" in page_of(staff.get(address))) == (False, True)
+    # From a page that was opened before: a worker would give up what waits.
+    assert "team is switched off, so nothing is sent." in page_of(staff.post(f"{address}send-now/", follow=True))
+    assert delivery.due() == []
     Channel.objects.update(on=True)
     assert "A worker sends them now" in page_of(staff.post(f"{address}send-now/", follow=True))
     assert delivery.due() == [notice.pk]

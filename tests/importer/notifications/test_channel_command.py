@@ -1,14 +1,16 @@
 """`millrace channel` as scripts use it."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from config.contracts.documents import CHANNEL, CHANNEL_TEST
 from importer.models import Channel, Notification
 from importer.models.channel import Event
-from importer.notifications import outbox
+from importer.notifications import delivery, outbox
 from tests.dashboard.job_data import make_job
 from tests.documents import read
 from tests.importer.notifications.receivers import Hook, Inbox
@@ -47,6 +49,26 @@ def test_removed_with_what_waits_for_it(capsys, webhook: Channel):
     assert (Channel.objects.count(), Notification.objects.count()) == (0, 0)
     with pytest.raises(CommandError, match=r"There is no channel ops\. Channels: none yet"):
         call_command("channel", "remove", "ops")
+
+
+def test_what_waits_is_sent_now_or_discarded(capsys, webhook: Channel, redis):
+    outbox.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    later = timezone.now() + timedelta(hours=1)
+    Notification.objects.update(next_at=later)
+    call_command("channel", "send-now", "ops")
+    assert "A worker sends 1 message to ops now" in capsys.readouterr().out
+    assert Notification.objects.get().next_at < later
+    Channel.objects.update(on=False)
+    with pytest.raises(CommandError, match=r"ops is switched off, so nothing is sent\. Switch it on in the list of ch"):
+        call_command("channel", "send-now", "ops")
+    assert Notification.objects.get().status == Notification.Status.WAITING
+    for said in ("1 message to ops discarded", "0 messages to ops discarded"):
+        call_command("channel", "discard", "ops")
+        assert said in capsys.readouterr().out
+    assert Notification.objects.get().problem == delivery.DISCARDED
+    Channel.objects.update(on=True)
+    call_command("channel", "send-now", "ops")
+    assert "No message waits for ops." in capsys.readouterr().out
 
 
 def test_a_channel_subscribes_to_events_of_a_schedule(capsys):
