@@ -13,6 +13,8 @@ from importer.engine.load.rejects.new_parents import lock_of
 from importer.engine.mapping.columns import FieldOverride, Lookup
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
+from importer.engine.reading.questions import NeedsAnswer
+from importer.engine.reading.stated import Stated
 from importer.jobs.actions import commands
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob
@@ -81,6 +83,22 @@ def reasons_of(job: ImportJob) -> dict[int, str]:
     """The reason of each rejected row, by the number in its line."""
     text = b"".join(downloads.reasons_file(job)).decode()
     return {int(row["line"]) - 1: row["reason"] for row in csv.DictReader(io.StringIO(text))}
+
+
+def test_names_for_numbers_are_asked_about_unless_the_mapping_is_stated(target, people: Path):
+    run_sql(
+        target.address,
+        "CREATE TABLE form (id INT PRIMARY KEY, name VARCHAR(9) UNIQUE)",
+        "INSERT INTO form VALUES (5, 'first'), (6, 'second')",
+        "CREATE TABLE pupil (id INT PRIMARY KEY, form INT, FOREIGN KEY (form) REFERENCES form (id))",
+    )
+    people.write_text("id,form\n1,first\n2,second\n")
+    source = uploads.register(people)
+    with pytest.raises(NeedsAnswer) as asked:
+        prepare(source, target, "pupil", ImportRequest())
+    assert [guess.key for guess in asked.value.reading.guesses] == ["lookup:form"]
+    stated = prepare(source, target, "pupil", ImportRequest(stated=Stated(mapping=True)))
+    assert [each.lookup for each in stated.mapping] == [None, None]
 
 
 def test_a_column_of_another_character_set_takes_no_other_letter_for_a_question_mark(target, tmp_path: Path):

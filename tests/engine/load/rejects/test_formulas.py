@@ -16,8 +16,8 @@ WIDE = "\uff1d"  # the full-width equals sign
 TEXTS = st.text("=+-@\t\r\n,;|\"' a1.ä" + WIDE, max_size=12)
 
 
-def copied(data: bytes, dialect=RFC4180) -> list[list[str]]:
-    text = b"".join(defused_csv([data], dialect)).decode("utf-8-sig")
+def copied(*pieces: bytes, dialect=RFC4180) -> list[list[str]]:
+    text = b"".join(defused_csv(pieces, dialect)).decode("utf-8-sig")
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
@@ -36,12 +36,14 @@ def test_other_values_and_plain_numbers_stay(text):
 
 def test_records_of_any_dialect_become_quoted_values():
     semicolons = replace(RFC4180, delimiter=";", header=False)
-    assert copied(b'=cmd|x;"a""b";-5\n"x;=y";\\N;\xe4\n', replace(semicolons, encoding="cp1252")) == [
+    assert copied(b'=cmd|x;"a""b";-5\n"x;=y";\\N;\xe4\n', dialect=replace(semicolons, encoding="cp1252")) == [
         ["'=cmd|x", 'a"b', "-5"],
         ["x;'=y", "\\N", "ä"],
     ]
     assert copied(b"\xef\xbb\xbfid,name\n=1,2\n") == [["id", "name"], ["'=1", "2"]]
     assert copied(b"1,\xff\n") == [["1", "\\xff"]]
+    # Only at the beginning of all is it the mark of the file.
+    assert copied(b"\xef\xbb\xbf1\n", b"\xef\xbb\xbf2\n") == [["1"], ["\ufeff2"]]
 
 
 @given(st.lists(st.lists(TEXTS, min_size=1, max_size=4), min_size=1, max_size=4))
